@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.conclusions import cap, ch07, ch08, ch10
+from autograder.conclusions import cap, ch07, ch08, ch10, ch14
 from autograder.items import Case
 
 #: The exceptions that a conclusion may raise for an answer that no honest driver sends.
@@ -29,4 +29,5 @@ BY_DRIVER: dict[str, Callable[[Case, Any], Any]] = {
     "ch08_batches.batched": ch08.batched,
     "ch10.beside": ch10.beside,
     "ch10_graphs.batches": ch10.batches,
+    "ch14_weights.shared": ch14.shared,
 }

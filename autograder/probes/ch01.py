@@ -18,28 +18,59 @@ def met(program, environ):
     The processes have a way to talk already, the group of the world that runs them. What the program hands to
     ``init_process_group`` travels over that, so that every process sees what every other one came with.
     """
-    came, kept = [], {name: os.environ.pop(name) for name in NAMES if name in os.environ}
-    real, ours = dist.init_process_group, getattr(program, "__globals__", {})
-    bound = [name for name, value in ours.items() if value is real]
+    came, closed, kept = [], [], {name: os.environ.pop(name) for name in NAMES if name in os.environ}
+    ours = getattr(program, "__globals__", {})
 
     def init_process_group(
         backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, *args, **options
     ):
-        if store is not None:
-            raise ValueError("here the meeting place is given by init_method, not by a store")
-        came.append([backend, *place_of(init_method or "env://", rank, world_size)])
+        if store is None:
+            came.append([backend, *place_of(init_method or "env://", rank, world_size)])
+        else:
+            came.append([backend, *place_of_store(store, rank, world_size)])
 
-    dist.init_process_group = init_process_group
-    ours.update(dict.fromkeys(bound, init_process_group))
+    given = {
+        "init_process_group": init_process_group,
+        "destroy_process_group": lambda *_: closed.append(1),
+        "TCPStore": Store,
+    }
+    real = {name: getattr(dist, name) for name in given}
+    bound = {key: name for key, value in ours.items() for name, one in real.items() if value is one}
+    replace(given, ours, bound)
     try:
         returned = program(environ)
     finally:
-        dist.init_process_group = real
-        ours.update(dict.fromkeys(bound, real))
+        replace(real, ours, bound)
         for name in NAMES:
             os.environ.pop(name, None)
         os.environ.update(kept)
-    return {"device": returned, "calls of init_process_group": came, "who came": compared(came)}
+    answer = {"device": returned, "calls of init_process_group": came, "who came": compared(came)}
+    return answer | {"closed again": bool(closed)}
+
+
+def replace(functions, ours, bound):
+    """Set some functions of ``torch.distributed``, and the program's own names for them, ``bound``."""
+    for name, function in functions.items():
+        setattr(dist, name, function)
+    ours.update({key: functions[name] for key, name in bound.items()})
+
+
+class Store:
+    """A stand-in for ``dist.TCPStore``, which keeps what it was made with: there is no network here."""
+
+    def __init__(self, host_name, port, world_size=None, is_master=False, *args, **options):
+        self.host_name, self.port, self.world_size, self.is_master = host_name, port, world_size, is_master
+
+
+def place_of_store(store, rank, world_size):
+    """Host, port, rank and world size of a meeting at a store."""
+    if not isinstance(store, Store):
+        raise ValueError("a store must be a TCPStore here")
+    if type(rank) is not int or type(world_size) is not int or type(store.port) is not int:
+        raise TypeError("rank, world_size and the store's port must be integers, not text")
+    if store.world_size not in (None, world_size) or bool(store.is_master) != (rank == 0):
+        raise ValueError("rank 0, and no other, is the master of a store for all ranks")
+    return [store.host_name, store.port, rank, world_size]
 
 
 def place_of(method, rank, world_size):

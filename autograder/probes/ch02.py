@@ -32,11 +32,17 @@ def received_while(program, numbers, sends):
     return {"returned": made, "buffer": filled, "calls of the work": len(begun)}
 
 
-def written_over(program, *arguments, spread=False):
+def written_over(program, *arguments, spread=False, history=False):
     """The arguments are overwritten before the answer is read: what is returned must not share their memory.
 
-    With ``spread``, the first argument is not contiguous.
+    With ``spread``, the first argument is not contiguous. With ``history``, it comes from a computation that autograd
+    follows, and the answer tells whether what is returned is followed, too.
     """
+    if history:
+        first, *others = arguments
+        with torch.enable_grad():
+            value = program(first.requires_grad_() * 1, *others)
+        return {"returned": value.detach().clone(), "followed by autograd": value.requires_grad}
     if spread:
         first, *others = arguments
         arguments = (torch.stack([first, first], -1)[..., 0], *others)

@@ -1,4 +1,4 @@
-"""Drivers of chapter 8: a batch of prompts on a small model.
+"""Drivers of chapter 8: a batch of prompts on a small model, and logits in half types, which no case can hold.
 
 The new tokens are values, which only the whole computation leads to. How many tokens of a row each pass was given is
 recorded in the child, and the grader has to believe it: it tells a program that recomputes from one that does not. Both
@@ -15,6 +15,15 @@ def batched(program, seed, prompts, max_new_tokens, eos=None):
     model, fed = small_model(seed)
     answer = program(model, prompts, max_new_tokens, eos)
     return {"new tokens": answer, "prompts afterwards": prompts, "tokens of a row in each pass": fed}
+
+
+def of_type(program, logits, *options, dtype=None, **named):
+    """Called with the logits, in `dtype` if one is given."""
+    logits = logits.to(getattr(torch, dtype)) if dtype else logits
+    value = program(logits, *options, **named)
+    kind = str(getattr(value, "dtype", type(value).__name__))
+    shown = value.double() if dtype and isinstance(value, torch.Tensor) else value
+    return {"probabilities": shown, "type": kind, "logits afterwards": logits.double()}
 
 
 def small_model(seed, vocab=11, width=8, layers=2):

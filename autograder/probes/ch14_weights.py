@@ -9,6 +9,7 @@ gradients is reported by the child; a lie about it saves no work.
 
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
 
 Tensor = torch.Tensor
 as_strided, copy_, full_like = Tensor.as_strided, Tensor.copy_, torch.full_like
@@ -19,6 +20,22 @@ def resharded(program, local, source, target, plan):
     """Called on each rank; the answer holds the block, its layout in memory, and the rank's own block afterwards."""
     block = program(local, source, target, plan)
     return {"block": block, "elements in memory": in_memory(block), "own block after the call": local}
+
+
+def shared(program, x):
+    """Called on each rank; the answer also tells how many groups the rank helped to create."""
+    created, create = [], c10d._new_group_with_tag
+
+    def counted(*args, **options):
+        created.append(1)
+        return create(*args, **options)
+
+    c10d._new_group_with_tag = counted
+    try:
+        value = program(x)
+    finally:
+        c10d._new_group_with_tag = create
+    return {"returned": value, "groups created": len(created), "own tensor afterwards": x}
 
 
 def in_memory(block):

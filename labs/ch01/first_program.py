@@ -56,6 +56,7 @@ def join(environ: Mapping[str, str]) -> int:
     """Meet the other processes of a run, as a launcher's variables say, and tell which device this process takes.
 
     One call of ``dist.init_process_group`` with Gloo, which returns when all processes have come. The group stays open.
+    Name the meeting place by a URL, ``tcp://host:port``, or by a ``dist.TCPStore`` whose master is rank 0.
 
     Args:
         environ: the variables that a launcher sets for this process, as text: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR

@@ -103,7 +103,7 @@ def debug_grad(parameters: list[torch.Tensor], gradients: list[torch.Tensor | No
     """The sum over all ranks of every parameter's gradient.
 
     Args:
-        parameters: the model's parameters, the same shapes on every rank.
+        parameters: the model's parameters, the same shapes and types on every rank.
         gradients: one per parameter; None where this rank's batch did not use the layer.
     """
     summed = []

@@ -37,7 +37,7 @@ def state_bytes(
         ``(weights, gradients, optimizer states)`` in bytes per parameter.
 
     Raises:
-        ValueError: an unknown type or optimizer, or a ``master`` that is not None, True or False.
+        ValueError: an unknown type or optimizer, or a ``master`` that is not None, True or False; 1 is none of them.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1.
     """
@@ -129,7 +129,8 @@ def min_ranks(
 ) -> int | None:
     """The fewest ranks on which the model states and ``other`` fit into ``memory``; None when no number is enough.
 
-    States that fill the memory exactly fit: sums that differ by less than one part in 1e12 count as equal.
+    States that fill the memory exactly fit: sums that differ by less than one part in 1e12 count as equal. Where
+    ranks slice a part of the states and the rest alone fills the memory, no number is enough.
 
     Args:
         params: parameters of the model; not negative.

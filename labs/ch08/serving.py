@@ -157,14 +157,15 @@ def static_batching(lengths: Sequence[int], slots: int) -> list[tuple[int, int]]
     """Start and finish step of every request when batches start and end as a whole.
 
     Consecutive groups of ``slots`` requests start together; all of a group are released when its longest ends, and then
-    the next group starts. The first starts at step 0; what starts at step t and takes n steps ends at t + n.
+    the next group starts. The first starts at step 0; a group that starts at step t and whose longest takes n steps
+    ends at t + n.
 
     Args:
         lengths: steps that each request needs, in the order of arrival; at least 1 each.
         slots: requests in a batch; at least 1.
 
     Returns:
-        ``(start, finish)`` of each request, in input order.
+        ``(start, finish)`` of each request, in input order: when its group starts, and when its group is released.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.

@@ -68,7 +68,8 @@ def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:
         distance: places to the right that every tensor moves, the same on every rank; negative moves to the left.
 
     Returns:
-        The tensor of rank ``(rank - distance) mod N``, a new one.
+        The tensor of rank ``(rank - distance) mod N``, a new one. It is detached: autograd does not follow it, even
+        if it follows ``x``.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     outgoing = x.detach().contiguous()
@@ -140,6 +141,8 @@ def debug_swap(x: torch.Tensor) -> torch.Tensor:
 
 def debug_early_read(numbers: list[float]) -> list[float]:
     """Rank 0's numbers, on every rank. The others post their receive, then tell rank 0 that they are ready.
+
+    Rank 0 sends to a rank after it has heard from it. All of this goes by messages, without a barrier.
 
     Args:
         numbers: equally many on every rank; rank 0's are sent, the others' tell how many to expect.

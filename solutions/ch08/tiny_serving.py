@@ -22,12 +22,12 @@ def next_token_probabilities(
         logits: [..., V].
         temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the one with the
             lowest index if several are equal.
-        top_k: keep the k largest logits; not negative, and 0 keeps all.
-        top_p: of the tokens that are left, keep the most probable ones, up to and including the one at which their sum
-            reaches ``top_p``; above 0, at most 1. 1 keeps all.
+        top_k: keep the k largest logits, of equal ones those with the lowest indices; not negative, and 0 keeps all.
+        top_p: of the tokens that are left, keep the most probable ones, of equal ones first those with the lowest
+            indices, up to and including the one at which their sum reaches ``top_p``; above 0, at most 1. 1 keeps all.
 
     Returns:
-        [..., V], of the logits' type; the kept probabilities sum to 1, the others are 0.
+        [..., V], of the logits' type, half types too; the kept probabilities sum to 1, the others are 0.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.

@@ -83,7 +83,7 @@ def rlhf_bytes(
     Args:
         algorithm: ``"ppo"`` (all four models), ``"grpo"`` (no critic) or ``"dpo"`` (neither critic nor reward model).
         policy: its parameters; not negative.
-        critic: its parameters, not negative; None: as many as the policy. PPO alone has one.
+        critic: its parameters, not negative; None: as many as the policy, 0: no bytes. PPO alone has one.
         reward: parameters of the reward model, not negative; None: as many as the policy for PPO, and for GRPO a rule,
             which takes no bytes. 0 is a rule too. DPO has none.
         masters: whether the optimizer keeps fp32 copies of the weights.

@@ -34,11 +34,12 @@ def swapped_by_order(x):
     return arrived
 
 
-def read_by_blocking_calls(numbers):
+def told_without_blocking(numbers):
     mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
     if dist.get_rank():
-        dist.send(ready, 0)
-        dist.recv(mine, 0)
+        arriving, told = dist.irecv(mine, 0), dist.isend(ready, 0)
+        told.wait()
+        arriving.wait()
     else:
         for peer in range(1, dist.get_world_size()):
             dist.recv(ready, peer)
@@ -72,7 +73,7 @@ def received_in_a_batch(work, buffer, src):
 
 def shifted_in_a_batch(x, distance=1):
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    x = x.contiguous()
+    x = x.detach().contiguous()
     arrived = x.clone()
     if distance % ranks and x.numel():
         calls = [
@@ -89,7 +90,8 @@ def shifted_by_blocking_calls(x, distance=1):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     source, target = (rank - distance) % ranks, (rank + distance) % ranks
     if rank == target or x.numel() == 0:
-        return x.clone()
+        return x.detach().clone()
+    x = x.detach()
     arrived = torch.empty(x.shape, dtype=x.dtype)
     if rank < source:
         dist.recv(arrived, source)
@@ -197,7 +199,7 @@ RIGHT = {
         ),
     ),
     "02-debug-early-read": (
-        Right("blocking calls", program=read_by_blocking_calls),
+        Right("two handles", program=told_without_blocking),
         Right("the last rank is answered first", program=answered_in_reverse),
     ),
     "02-receive-while": (

@@ -34,7 +34,9 @@ def probabilities_by_comparison(logits, temperature=1.0, top_k=0, top_p=1.0):
     if temperature == 0:
         largest = logits == logits.amax(-1, keepdim=True)
         return (largest & (largest.cumsum(-1) == 1)).to(logits.dtype)
-    above = logits.unsqueeze(-2) > logits.unsqueeze(-1)  # [..., token, more probable]
+    mine, other = logits.unsqueeze(-1), logits.unsqueeze(-2)
+    earlier = logits.new_ones(logits.shape[-1:] * 2).tril(-1).bool()
+    above = (other > mine) | ((other == mine) & earlier)  # [..., token, more probable]
     kept = above.sum(-1) < (top_k or logits.shape[-1])
     weights = ((logits - logits.amax(-1, keepdim=True)) / temperature).exp() * kept
     weights = weights / weights.sum(-1, keepdim=True)

@@ -318,6 +318,10 @@ JOIN = Build(
             edit=('return int(environ["LOCAL_RANK"])', 'return environ["LOCAL_RANK"]'),
         ),
         Slip(
+            "The group was closed again: it must stay open for the program that goes on.",
+            edit=("    return int(", "    dist.destroy_process_group()\n    return int("),
+        ),
+        Slip(
             "The library read os.environ, but the variables are in the argument: pass them on.",
             edits=(
                 ("f\"tcp://{environ['MASTER_ADDR']}:{environ['MASTER_PORT']}\"", '"env://"'),

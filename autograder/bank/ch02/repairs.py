@@ -151,6 +151,17 @@ DEBUG_EARLY_READ = Debug(
             ),
         ),
         Slip(
+            "The rank said that it was ready before its receive was posted: post it first, then tell rank 0.",
+            edit=(
+                "    handle: Any = dist.irecv(buffer, 0)\n    dist.send(ready, 0)\n",
+                "    dist.send(ready, 0)\n    handle: Any = dist.irecv(buffer, 0)\n",
+            ),
+        ),
+        Slip(
+            "Nobody told rank 0 that it was ready: rank 0 sends when it has heard from a rank.",
+            edits=(("            dist.recv(ready, peer)\n", ""), ("    dist.send(ready, 0)\n", "")),
+        ),
+        Slip(
             "A barrier says that all ranks are here, not that the message is: wait for the handle.",
             edits=(
                 ("        return mine.tolist()", "        dist.barrier()\n        return mine.tolist()"),
@@ -163,7 +174,7 @@ DEBUG_EARLY_READ = Debug(
             edit=("return buffer.tolist()", "return mine.tolist()"),
         ),
     ),
-    rule=every(no_barrier, least.heard(_numbers_of_rank_0)),
+    rule=every(no_barrier, rules.told_when_ready, least.heard(_numbers_of_rank_0)),
     wrong=wrong_early_read,
 )
 

@@ -36,6 +36,12 @@ def _spread(rng: Random) -> Case:
     return dataclasses.replace(_tensors(rng, rng.randint(2, 4), 1, (3, rng.randint(2, 5))), kwargs={"spread": True})
 
 
+def _with_history(rng: Random) -> list[Case]:
+    """A tensor that autograd follows: it travels, and it stays where it is."""
+    drawn = [_tensors(rng, ranks, distance, (rng.randint(2, 5),)) for ranks, distance in ((3, 1), (2, 2), (3, -3))]
+    return [dataclasses.replace(case, kwargs={"history": True}) for case in drawn]
+
+
 def _whole_turns(rng: Random) -> list[Case]:
     """Multiples of the number of ranks, and one rank alone."""
     ranks = rng.randint(2, 4)
@@ -72,6 +78,9 @@ RING_SHIFT = Build(
         listed("any distance", _shifts_of_each, "Tensors go `distance` places to the right, and come from the left."),
         listed("whole turns", _whole_turns, "After whole turns every rank has its own tensor, without a message."),
         Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
+        listed(
+            "a history", _with_history, "A tensor may come from a computation; what arrives is a new one, without it."
+        ),
         listed("any size", _sizes, "The tensor may be empty, long, or without dimensions.", 3),
     ),
     slips=(
@@ -104,6 +113,17 @@ RING_SHIFT = Build(
         Slip(
             "`x` was the receive buffer: it changes, perhaps before it was sent.",
             edits=(("arrived = outgoing.clone()", "arrived = x"), ("return arrived", "return arrived.clone()")),
+        ),
+        Slip(
+            "What is returned hangs on the computation that `x` came from: detach it.",
+            edits=(
+                ("outgoing = x.detach().contiguous()", "outgoing = x.contiguous()"),
+                (
+                    "    if distance % ranks and x.numel():",
+                    "    if distance % ranks and x.numel():\n        arrived, outgoing = arrived.detach(), "
+                    "outgoing.detach()",
+                ),
+            ),
         ),
         Slip(
             "The tensors went from neighbor to neighbor: one message to the right place is enough.",

@@ -101,6 +101,21 @@ def chunks_overlap(case: Case, _values: Sequence[Any], events: Sequence[Event]) 
     return None
 
 
+def told_when_ready(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every rank posts its receive, then sends to rank 0, which answers what it has received."""
+    for rank in range(1, len(case.args)):
+        posted, told = calls(events, rank, "recv")[:1], calls(events, rank, "send")[:1]
+        heard = [event for event in calls(events, 0, "recv") if event.peers == (rank,)][:1]
+        answered = [event for event in calls(events, 0, "send") if event.peers == (rank,)][:1]
+        if not (told and heard):
+            return f"rank {rank} did not tell rank 0 that it is ready"
+        if not posted or posted[0].start > told[0].start:
+            return f"rank {rank} told rank 0 that it is ready before it had posted its receive"
+        if not answered or answered[0].start < heard[0].end:
+            return f"rank 0 sent to rank {rank} before it had heard that rank {rank} is ready"
+    return None
+
+
 def blocking_calls(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
     """A rank makes no call before the one before has ended."""
     for rank in range(len(case.args)):

@@ -172,7 +172,11 @@ NAIVE_STEP = Build(
     ),
     groups=(
         Group(
-            "any backward", _step, 4, "All layers follow each other, forward and back; each boundary is crossed twice."
+            "any backward",
+            _step,
+            4,
+            "All layers follow each other, forward and back, and each boundary is crossed twice; the utilization is "
+            "the time of the layers over `stages` times the time of the step.",
         ),
         Group("usual backward", _usual_step, 4, "The backward may be left out: it takes twice the forward then."),
         listed("no transfers", _plain_steps, "One stage sends nothing, and transfers may cost nothing."),
@@ -190,6 +194,10 @@ NAIVE_STEP = Build(
         Slip(
             "The backward was taken to be as fast as the forward: it takes `backward_ratio` times as long.",
             edits=(("layers * layer_time", "2 * layers"), ("1 + backward_ratio", "layer_time")),
+        ),
+        Slip(
+            "The utilization leaves out the transfers: a stage works less than 1/P of a step that has them.",
+            edit=("compute / (stages * step_time)", "1 / stages"),
         ),
         Slip("P stages have P-1 boundaries.", edit=("stages - 1", "stages")),
         Slip(

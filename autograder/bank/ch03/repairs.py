@@ -77,12 +77,12 @@ def wrong_grad(parameters, gradients):
     return summed
 
 
-def _layers(rng: Random, *skipped: set[int]) -> Case:
+def _layers(rng: Random, *skipped: set[int], dtype: str = "float32") -> Case:
     """One set of skipped layers for each rank; a model of three layers of 2, 3 and 4 parameters."""
     shapes = (2, 3, 4)
 
     def tensor(count: int) -> Tensor:
-        return Tensor.of([rng.randint(-8, 8) / 4 + 4 for _ in range(count)])  # never 0
+        return Tensor.of([rng.randint(-8, 8) / 4 + 4 for _ in range(count)], dtype)  # never 0
 
     return Case(
         args=tuple(
@@ -98,6 +98,12 @@ def _skips_last(rng: Random) -> Case:
 
 def _skips_or_not(rng: Random) -> list[Case]:
     return [_layers(rng, set(), set()), _layers(rng, {1}, {1}), _layers(rng, {0, 1, 2}, set()), _layers(rng, {0})]
+
+
+def _another_type(rng: Random) -> list[Case]:
+    """A model in float64; all ranks skip a layer, or two, and then a single rank skips one."""
+    skips: tuple[tuple[set[int], ...], ...] = (({1}, {1}), ({0, 2}, {0, 2}, {0, 2}), ({2}, set()))
+    return [_layers(rng, *each, dtype="float64") for each in skips]
 
 
 def _gradients_of_others(case: Case) -> list[int]:
@@ -127,6 +133,9 @@ DEBUG_GRAD = Debug(
             "One rank has no gradient for the last layer: the others still call.",
         ),
         listed("all or none", _skips_or_not, "All ranks may skip a layer, or none, or one rank may be alone."),
+        listed(
+            "another type", _another_type, "Zeros have the shape and the type of the parameter that they stand for."
+        ),
     ),
     slips=(
         Slip(
@@ -135,6 +144,10 @@ DEBUG_GRAD = Debug(
             edit=("    summed = []", "    dist.barrier()\n    summed = []"),
         ),
         Slip("A rank without a gradient still makes no call: contribute zeros.", wrong_grad),
+        Slip(
+            "The zeros have float32, whatever the model has: they must have the type of the parameter.",
+            edit=("torch.zeros_like(parameter)", "torch.zeros(parameter.shape)"),
+        ),
         Slip(
             "A layer that one rank skipped was left out on all: its gradients count.",
             program=wrong_grad,

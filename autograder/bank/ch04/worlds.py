@@ -125,6 +125,11 @@ def _twice(rng: Random) -> Case:
     return _benchmark(rng, rng.randint(2, 4), 2)
 
 
+def _many(rng: Random) -> Case:
+    """So many calls that their total, or a time in another unit, is far above the time of one."""
+    return _benchmark(rng, 2, rng.randint(200, 240))
+
+
 DEBUG_BARRIER = Debug(
     id="04-debug-barrier",
     module="tree_collectives",
@@ -137,24 +142,21 @@ DEBUG_BARRIER = Debug(
     groups=(
         Group("several calls", _timed, 4, "Let the ranks meet once, then time all calls together."),
         Group("two calls", _twice, 2, "The ranks meet before the clock starts, and not again while it runs."),
+        Group("many calls", _many, 1, "The mean of one call, in seconds: the total divided by the calls."),
     ),
     slips=(
         Slip(
             "There is still a barrier between the calls: the ranks meet once, before the clock starts.", wrong_barrier
         ),
         Slip(
-            "A guess was subtracted: take the barrier out of the timed region instead.",
+            "The ranks meet before the clock starts, but then again at every call: once is enough.",
             program=wrong_barrier,
-            edits=(
-                (
-                    "    seconds = 0.0",
-                    (
-                        "    start = time.perf_counter()\n"
-                        "    dist.barrier()\n    guess = time.perf_counter() - start\n    seconds = 0.0"
-                    ),
-                ),
-                ("seconds += time.perf_counter() - start", "seconds += time.perf_counter() - start - guess"),
-            ),
+            edit=("    seconds = 0.0", "    dist.barrier()\n    seconds = 0.0"),
+        ),
+        Slip(
+            "What was returned is far longer than the run: the mean time of one call in seconds is the total, divided "
+            "by `calls`.",
+            edit=("(time.perf_counter() - start) / calls", "(time.perf_counter() - start) * 1e9"),
         ),
         Slip(
             "The ranks never met: the first call then also times how late the last rank came.",

@@ -145,8 +145,18 @@ TIME = Build(
         invalid(0, 0.12, 0.05),
     ),
     groups=(
-        Group("reduced once", _once, 6, "Every micro-step computes; the gradients are reduced and used once."),
-        Group("reduced every time", _every, 5, "Outside `no_sync()` every micro-step reduces too."),
+        Group(
+            "reduced once",
+            _once,
+            6,
+            "Every micro-step computes; then the gradients are reduced once, and the optimizer updates once.",
+        ),
+        Group(
+            "reduced every time",
+            _every,
+            5,
+            "With `sync_every` each micro-step is followed by a reduction; the update still comes once.",
+        ),
         Group("one micro-step", _single_step, 3, "With one micro-step there is one reduction either way."),
         bad_input(_bad_times, "Bad input must raise ValueError."),
     ),
@@ -169,6 +179,7 @@ TIME = Build(
                 "micro_steps * (micro_time + update_time) + (micro_steps if sync_every else 1) * sync_time",
             ),
         ),
+        Slip("The optimizer's update is missing: it takes `update_time`, once.", edit=(" + update_time", "")),
         Slip(
             "The gradients are reduced once, at the end; yours never are.",
             edit=("(micro_steps if sync_every else 1) * sync_time", "(micro_steps * sync_time if sync_every else 0)"),

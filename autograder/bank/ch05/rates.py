@@ -39,14 +39,13 @@ def _same_batch(rng: Random) -> Case:
 
 def _bad_rates(rng: Random) -> list[Case]:
     base, old, new = _batches(rng)
-    rule = rng.choice(RULES[:2])
+    rule = rng.choice(RULES[:2])  # without a noise scale, which these rules do not use
     return [
         invalid(base, old, new, "cubic"),
         invalid(base, old, new, "cubic", old),
         invalid(base, old, new, "Linear"),
         invalid(base, old, new, "noise"),
         *(invalid(base, old, new, "noise", bad) for bad in (-old, 0.0, inf)),
-        *(invalid(base, old, new, rule, bad) for bad in (nan, -old)),
         *(invalid(bad, old, new, rule) for bad in (-base, 0.0, nan)),
         *(invalid(base, bad, new, rule) for bad in (-old, nan)),
         *(invalid(base, old, bad, rule) for bad in (-new, inf)),

@@ -37,7 +37,7 @@ def _unknown(rng: Random) -> list[Case]:
         *(invalid(gradient=name) for name in ("half", "int4")),
         *(invalid(optimizer=name) for name in ("adamw8", "lion")),
         *(invalid(moment=name) for name in ("fp", "none")),
-        invalid(rng.choice(TYPES), master="fp32"),
+        *(invalid(rng.choice(TYPES), master=value) for value in ("fp32", 1, 0)),
     ]
 
 
@@ -74,7 +74,11 @@ STATE_BYTES = Build(
             "With `master=True` there is a copy beside any weights, with `master=False` beside none.",
             lambda rng: [Case(("fp32",), {"master": True}), Case(("bf16",), {"master": False})],
         ),
-        listed("unknown names", _unknown, "Unknown names must raise ValueError."),
+        listed(
+            "unknown names",
+            _unknown,
+            "A name that is not in the lists must raise ValueError, and a `master` that is not None, True or False.",
+        ),
     ),
     slips=(
         Slip(
@@ -99,6 +103,21 @@ STATE_BYTES = Build(
         Slip(
             "Only Adam keeps two moments: momentum keeps one, plain SGD none.",
             edit=("MOMENTS[optimizer] * NUMBER", "2 * NUMBER"),
+        ),
+        Slip(
+            "The master copy is in fp32, 4 bytes, whatever the type of the moments.",
+            edit=("(4.0 if copy else 0.0)", "(NUMBER_BYTES[moment] if copy else 0.0)"),
+        ),
+        Slip(
+            "The master copy was counted with the weights: it belongs to the optimizer states.",
+            edit=(
+                "return weights, NUMBER_BYTES[gradient or compute], moments + (4.0 if copy else 0.0)",
+                "return weights + (4.0 if copy else 0.0), NUMBER_BYTES[gradient or compute], moments",
+            ),
+        ),
+        Slip(
+            "A `master` of 1 or 0 was taken for True or False: it must be None, True or False itself.",
+            edit=("not isinstance(master, bool)", "master not in (True, False)"),
         ),
         Slip("tf32 is a way to multiply: the numbers are stored in 4 bytes.", edit=('"tf32": 4.0', '"tf32": 2.0')),
         Slip(

@@ -129,6 +129,7 @@ ACTIVATIONS = Build(
             "split and recomputed",
             _split,
             9,
+            "Full recomputation keeps only the layer's input, selective drops the attention matrix and nothing else. "
             "Without sequence parallelism, only what is inside the split layers is divided.",
             _split_of_each,
         ),

@@ -18,6 +18,14 @@ ACTIVATION_BYTES = (
         edit=('attention == "materialised" and recompute == "none"', 'recompute == "none"'),
     ),
     Slip(
+        "Selective recomputation drops the attention matrix: it is not stored.",
+        edit=('attention == "materialised" and recompute == "none"', 'attention == "materialised"'),
+    ),
+    Slip(
+        "Selective recomputation drops the attention matrix alone: all else of the layer is stored.",
+        edit=('if recompute == "full":', 'if recompute != "none":'),
+    ),
+    Slip(
         "The input of a layer is whole on every rank without sequence parallelism.",
         edit=("tokens * hidden * e / around", "tokens * hidden * e / ranks"),
     ),

@@ -42,7 +42,7 @@ RINGS = (
         edit=("if rank >= step:  # the block of rank - step lies before these queries", "if True:"),
     ),
     Slip(
-        "The ring turned the other way: what arrives is then the block of the next rank.",
+        "Blocks were taken for those of other ranks: after step s to the right, rank r has the block of rank r - s.",
         edit=("k, v = ring_shift(k), ring_shift(v)", "k, v = ring_shift(k, -1), ring_shift(v, -1)"),
     ),
     Slip(

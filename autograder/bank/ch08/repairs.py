@@ -44,7 +44,12 @@ TOKEN_ID = Debug(
     ),
     groups=(
         Group("words", _words, 4, "The same word, the same number, in every process.", lambda rng: [_default(rng)]),
-        Group("few numbers", lambda rng: Case(([_word(rng) for _ in range(30)], rng.randint(1, 3))), 2, "From 0 up."),
+        Group(
+            "few numbers",
+            lambda rng: Case(([_word(rng) for _ in range(30)], rng.randint(1, 3))),
+            2,
+            "The vocabulary may hold one to three numbers: all words get integers from 0 to `vocabulary - 1`.",
+        ),
         Group(
             "bad input",
             lambda rng: invalid(["a"], -rng.randint(0, 9)),

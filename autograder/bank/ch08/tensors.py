@@ -48,6 +48,35 @@ def _greedy(rng: Random) -> list[Case]:
     ]
 
 
+def _ties(rng: Random) -> list[Case]:
+    """Equal logits where top-k cuts, and where the sum reaches top-p exactly: four or eight equal ones, or some more.
+
+    Their probabilities are powers of two, which every order of operations gives exactly, in half types too.
+    """
+    level = rng.choice((-2.0, 0.0, 1.0))
+    levels = [float(value) for value in (3, 2, 2, 2, 2, 1, 1, 0)]
+    rng.shuffle(levels)
+    among = [level] * 4 + [-4000.0] * rng.randint(3, 9)
+    rng.shuffle(among)
+    return [
+        Case((Tensor.of(levels, "float64"), 1.0, rng.randint(2, 4))),
+        Case((Tensor.of(levels * 2, "float64", (2, 8)), rng.choice((0.5, 2.0)), rng.randint(2, 4))),
+        Case((Tensor.of([level] * 8, "float64"), rng.choice((0.5, 1.0, 2.0)), 0, rng.choice((0.25, 0.5)))),
+        Case((Tensor.of(among, "float64"), 1.0, 0, 0.5)),
+    ]
+
+
+def _halves(rng: Random) -> list[Case]:
+    """In half types: a tie in each, and temperature 0."""
+    level, temperature = rng.choice((-2.0, 0.0, 1.0)), rng.choice((0.5, 1.0, 2.0))
+    equal = Tensor.of([level] * 8)
+    return [
+        Case((equal, temperature, 4), {"dtype": "bfloat16"}),
+        Case((equal, temperature, 0, 0.25), {"dtype": "float16"}),
+        Case((_logits(rng, dtype="float32"), 0), {"dtype": "bfloat16"}),
+    ]
+
+
 def _rows(rng: Random) -> Case:
     return Case((_logits(rng, rng.randint(2, 5)), rng.choice((0.7, 1.4)), rng.randint(3, 9), rng.uniform(0.5, 0.95)))
 
@@ -63,6 +92,7 @@ PROBABILITIES = Build(
     module="tiny_serving",
     function="next_token_probabilities",
     grade="tensor",
+    probe="ch08_batches.of_type",
     section="8.8",
     topic="sampling",
     tolerance=1e-6,
@@ -84,6 +114,12 @@ PROBABILITIES = Build(
             "one at a time", _simple, "Each option alone; a large k keeps all. The result has the type of the logits."
         ),
         one_of_each("temperature 0", _greedy, "All goes to the largest logit of each row, the first of equal."),
+        one_of_each(
+            "ties",
+            _ties,
+            "Of equal logits the lowest indices come first: k are kept, and no more than it takes to reach `top_p`.",
+        ),
+        one_of_each("half types", _halves, "Logits in bf16 or fp16 give probabilities in bf16 or fp16."),
         Group(
             "several rows",
             _rows,
@@ -114,6 +150,28 @@ PROBABILITIES = Build(
             edit=(
                 "= probabilities.cumsum(-1) - probabilities",
                 "= probabilities.cumsum(-1)\n        before[..., 0] = 0",
+            ),
+        ),
+        Slip(
+            "Where the sum of the more probable tokens equals top_p, it is reached: nothing else is kept.",
+            edit=("before >= top_p", "before > top_p"),
+        ),
+        Slip(
+            "All logits that equal the k-th were kept: keep k, of equal ones those with the lowest indices.",
+            edit=(
+                "        ranked[..., top_k:] = -torch.inf\n",
+                "        least = ranked[..., min(top_k, ranked.shape[-1]) - 1, None]\n"
+                "        ranked = ranked.masked_fill(ranked < least, -torch.inf)\n",
+            ),
+        ),
+        Slip(
+            "Half types became float32: the result has the type of the logits.",
+            edits=(
+                (
+                    "(logits / temperature).sort(",
+                    "(logits / temperature).to(torch.promote_types(logits.dtype, torch.float32)).sort(",
+                ),
+                (".to(logits.dtype)", ".to(torch.promote_types(logits.dtype, torch.float32))"),
             ),
         ),
         Slip(

@@ -168,6 +168,8 @@ def _others(rng: Random) -> list[Case]:
         Case(("dpo", _parameters(rng))),
         Case(("ppo", _parameters(rng)), {"critic": _parameters(rng)}),
         Case(("ppo", _parameters(rng)), {"reward": 0}),
+        Case(("ppo", _parameters(rng)), {"critic": 0}),
+        Case(("ppo", _parameters(rng), 0, _parameters(rng))),
     ]
 
 
@@ -228,6 +230,10 @@ RLHF_BYTES = Build(
                 'role_bytes(given["critic"] or 0, True, None, *recipe)',
                 'role_bytes(given["critic"] or 0, True, None, *recipe[:2], 0)',
             ),
+        ),
+        Slip(
+            "A critic or a reward model of 0 parameters takes no bytes: only None stands for the policy's size.",
+            edit=("policy if value is None else value", "value or policy"),
         ),
         Slip(
             "Frozen models have no gradients.",

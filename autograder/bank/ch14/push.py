@@ -227,6 +227,7 @@ DEBUG_SRC = Debug(
     grade="world",
     section="14.5",
     topic="global ranks and groups",
+    probe="ch14_weights.shared",
     cases=(_tensors(Random("four"), 4, 2), _tensors(Random("two"), 2, 3)),
     groups=(
         Group(
@@ -249,6 +250,17 @@ DEBUG_SRC = Debug(
             edit=(
                 "    if dist.get_rank() in serving:\n        dist.broadcast(weights, src=serving[0], group=group)",
                 "    dist.broadcast(weights, src=serving[0])",
+            ),
+        ),
+        Slip(
+            "The group was created by its members alone: every rank of the world calls `new_group`, and only members "
+            "use the group.",
+            edits=(
+                ("    group = dist.new_group(serving)\n", ""),
+                (
+                    "        dist.broadcast(weights, src=serving[0]",
+                    "        group = dist.new_group(serving)\n        dist.broadcast(weights, src=serving[0]",
+                ),
             ),
         ),
         Slip("The first serving rank has the weights, not the last.", edit=("src=serving[0]", "src=serving[-1]")),

@@ -75,16 +75,22 @@ CHAIN = Build(
         invalid(140 * GB, 8, 50 * GB, 0.0, 0),
     ),
     groups=(
-        Group("chains", _chain, 6, "The last chunk leaves after chunks - 1 steps and takes one for each receiver."),
-        Group("many chunks", _many_chunks, 4, "Each chunk starts up on each link that it takes."),
+        Group(
+            "chains",
+            _chain,
+            6,
+            "The last chunk leaves the source after the chunks - 1 others, and then takes one hop for each receiver.",
+        ),
+        Group("many chunks", _many_chunks, 4, "Every step, also each of a small chunk, begins with the latency."),
         listed(
             "short chains",
             _short_chains,
-            "With nobody to send to it takes no time; one receiver gets all chunks, one after the other.",
+            "Without receivers nothing is sent, in no time. One receiver gets all chunks, one after the other.",
         ),
         bad_input(
             _bad_chains,
-            "Sizes, start-ups >= 0, a bandwidth > 0, whole numbers of receivers >= 0 and chunks >= 1; or ValueError.",
+            "Bad input must raise ValueError: a message or a latency below 0, a bandwidth that is not above 0, "
+            "receivers that are not an integer >= 0, chunks that are not an integer >= 1.",
         ),
     ),
     slips=(

@@ -201,7 +201,7 @@ def _struck(rng: Random) -> Case:
 
 def _long_segments(rng: Random) -> Case:
     mtbf = _log(rng, 60, 3600)
-    return Case((mtbf * rng.uniform(3, 2000), mtbf, mtbf, rng.uniform(1, 900), rng.randint(2, 2000), 2))
+    return Case((mtbf * rng.uniform(3, 600), mtbf, mtbf, rng.uniform(1, 900), rng.randint(2, 2000), 2))
 
 
 def _bad_costs(rng: Random) -> list[Case]:

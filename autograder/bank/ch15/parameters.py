@@ -58,7 +58,13 @@ PARAMETERS = Build(
         invalid(4, 512, 8, 3, 64, 1024, 1000),
     ),
     groups=(
-        Group("shapes", _counted, 6, "Queries are heads * head_dim wide, keys and values kv_heads * head_dim."),
+        Group(
+            "shapes",
+            _counted,
+            6,
+            "Queries are heads * head_dim wide, keys and values kv_heads * head_dim. A layer has two norms, and one "
+            "follows the last layer: hidden weights each.",
+        ),
         Group("variants", _variant, 8, "Without a gate there are two matrices; a tied head is not counted.", _variants),
         Group("full heads", _full_heads, 2, "As many key and value heads as query heads."),
         bad_input(_bad_sizes, "Bad input must raise ValueError."),
@@ -79,6 +85,12 @@ PARAMETERS = Build(
             "The norms are missing: two a layer and one at the end, hidden weights each.",
             edits=(("vocab * hidden + hidden", "vocab * hidden"), (" + 2 * hidden)", ")")),
         ),
+        Slip(
+            "The norm after the last layer is missing: it has hidden weights.",
+            edit=("vocab * hidden + hidden", "vocab * hidden"),
+        ),
+        Slip("A layer has two norms, of hidden weights each: count both.", edit=(" + 2 * hidden)", " + hidden)")),
+        Slip("The norms of the layers are missing: two in each, of hidden weights.", edit=(" + 2 * hidden)", ")")),
         Slip(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
             edit=(
