@@ -32,6 +32,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("milestone", help="run a submission's own training loop, and measure the result")
     parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
+    parser.add_argument("--level", type=int, metavar="N", help="of a milestone with levels: this one alone, from 1")
     parser.add_argument("--key", metavar="FILE", help="secret key from which each try is drawn (- for standard input)")
     add_sandbox_option(parser)
     parser.set_defaults(command=_milestone)
@@ -41,7 +42,7 @@ def _milestone(options: argparse.Namespace) -> ExitStatus:
     from autograder import submission
     from autograder.sandbox import Sandbox, SandboxRefused
 
-    shown = _chosen(options.only)
+    shown = _chosen(options.only, options.level)
     if not os.path.exists(options.submission):
         raise Usage(f"there is no file or folder {options.submission}")
     key = read_key(options.key)
@@ -61,11 +62,11 @@ def _milestone(options: argparse.Namespace) -> ExitStatus:
     return DONE
 
 
-def _chosen(identifier: str) -> Callable[[Submission, Sandbox, bytes], None]:
+def _chosen(identifier: str, level: int | None) -> Callable[[Submission, Sandbox, bytes], None]:
     """What grades the milestone with this id, which may begin with the chapter's number, and prints the result.
 
     Raises:
-        Usage: there is none.
+        Usage: there is none, or it has no such level.
     """
     from functools import partial
 
@@ -73,11 +74,16 @@ def _chosen(identifier: str) -> Callable[[Submission, Sandbox, bytes], None]:
     from rankzero.facts import chapters
 
     known = {one.id: partial(_tries, one) for one in bank.milestones()}
-    known |= {one.id: partial(_levels, one) for one in bank.systems()}
+    known |= {one.id: partial(_levels, one, level) for one in bank.systems()}
     numbered = {f"{chapters.of_item(one).number:02}-{one.partition('-')[2]}": shown for one, shown in known.items()}
     if identifier not in numbered | known:
         raise Usage(f"there is no milestone {identifier!r}; there are {' and '.join(known)}")
-    return (numbered | known)[identifier]
+    found = (numbered | known)[identifier]
+    most = len(found.args[0].levels) if found.func is _levels else 0
+    if level is not None and not 1 <= level <= most:
+        has = f"has levels 1 to {most}" if most else "has no levels"
+        raise Usage(f"--level must name a level: {identifier} {has}, got {level}")
+    return found
 
 
 def _tries(found: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
@@ -93,16 +99,16 @@ def _tries(found: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -
     say(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}; {sandbox.line}")
 
 
-def _levels(found: System, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
-    """Print the sheet of a system, one row a level."""
+def _levels(found: System, level: int | None, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
+    """Print the sheet of a system, one row a level, or the row of a single ``level``."""
     from autograder.commands import sheets
     from autograder.running import systems
 
     say(sheets.head(found))
     right, said = 0, ""
-    for number, (_, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key), start=1):
+    for number, (_, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key, level), start=level or 1):
         right += not verdict.wrong
         say(sheets.row(found, number, verdict, said))
         said = verdict.wrong
-    say(sheets.foot(found, handed, right))
+    say(sheets.foot(found, handed, right, 1 if level else len(found.levels)))
     say(sandbox.line)

@@ -26,14 +26,18 @@ ABSENT = ("missing", "unloadable")
 RUNS = 3
 
 
-def verdicts(system: System, submission: Submission, sandbox: Sandbox, key: bytes) -> Iterator[tuple[Level, Verdict]]:
-    """The verdict on each level, in order. Never raises because of what a submission does.
+def verdicts(
+    system: System, submission: Submission, sandbox: Sandbox, key: bytes, only: int | None = None
+) -> Iterator[tuple[Level, Verdict]]:
+    """The verdict on each level, in order, or on the level ``only``, counted from 1.
 
-    A submission that has no such program, or cannot be loaded, is not asked again.
+    Never raises because of what a submission does. A submission that has no such program, or cannot be loaded, is not
+    asked again.
     """
+    levels = system.levels if only is None else system.levels[only - 1 : only]
     with Runner(submission, sandbox, limits(system), [system.item]) as runner:
         player, absent = Player(system.item, runner), ""
-        for level in system.levels:
+        for level in levels:
             verdict = Verdict(absent) if absent else judged(level, draw(system, level, key), player)
             absent = verdict.wrong if player.absent else ""
             yield level, verdict

@@ -29,8 +29,10 @@ def run_job(job: Any, disk: Any) -> None:
             makes the next step. What it does depends on ``job.model``, ``job.optimizer`` and ``job.sampler`` (each has
             ``state_dict()`` and ``load_state_dict(state)``), on ``job.done``, and on torch's random numbers
             (``torch.get_rng_state()``), which differ from rank to rank. Save after every ``job.every`` steps, and after
-            the last one. ``job.rank`` and ``job.ranks`` say which rank this is, and of how many.
-        disk: has ``names()``, a sorted list of its files; ``read(name)``; ``write(name, data)``, which a kill cuts off
+            the last one. When you load a checkpoint, set ``job.done`` to the step at which it was saved: it is 0 in a
+            new process. ``job.rank`` and ``job.ranks`` say which rank this is, and of how many.
+        disk: has ``names()``, the names of its files sorted as text, so that ``step-10`` comes before ``step-9`` (write
+            ``step-09``); ``read(name)``; ``write(name, data)``, which a kill cuts off
             anywhere, and a crash of the machine too, until ``sync(name)`` has returned; ``rename(name, to)``, which
             replaces ``to`` as a whole and for good; and ``remove(name)``. A checkpoint is one file with any name. Keep
             ``job.keep`` whole ones and at most one that is being written.

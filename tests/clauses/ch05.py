@@ -117,7 +117,7 @@ CLAUSES = {
         ),
         Clause(
             "or a number that is not finite and positive",
-            edits=(("    if noise_scale is not None:\n", '    if noise_scale is not None and rule == "noise":\n'),),
+            edits=(("    if noise_scale is not None:\n", "    if False:\n"),),
         ),
     ),
     "05-learning-rate-at": (
@@ -205,6 +205,10 @@ CLAUSES = {
             edits=(("_SLACK = 1e-12", "_SLACK = 0.0"),),
         ),
         Clause("None when no number is enough", edits=(("        return None\n", "        return 1\n"),)),
+        Clause(
+            "the rest alone fills the memory, no number is enough",
+            edits=(("if room <= memory * _SLACK:", "if room < 0:"), ("/ room *", "/ (room or 1e-9) *")),
+        ),
     ),
     "05-round-to-format": (
         Clause(

@@ -27,7 +27,14 @@ def wrong_weights(job: Drawn, played: Played) -> str:
         return ""
     if any(not isfinite(x) for weights in got for values in weights.values() for x in values):
         return f"{away} is not finite: zero rows divided by zero rows is nan"
-    return next(_mistakes(job, played, got), f"{away} is not what the plain twin has after {len(job.steps)} steps")
+    return next(
+        _mistakes(job, played, got), f"{away} is not what the plain twin has after {counted(len(job.steps), 'step')}"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """``"1 step"``, ``"10 steps"``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def returned(value: Any) -> tuple[Mapping[str, Tensor], Any]:
@@ -181,6 +188,17 @@ def _micro_sums(counts: Counts, _r: int, _m: int) -> float:
     return 1 / len(counts)
 
 
+def _without(place: int, whole: bool) -> Any:
+    """One micro-batch is left out; the others count by their rows over those of all, or over those that are left."""
+
+    def weigh(counts: Counts, r: int, m: int) -> float:
+        there = [[rows for one, rows in enumerate(own) if one != place % len(own)] for own in counts]
+        rows = sum(map(sum, counts if whole else there))
+        return counts[r][m] / rows if m != place % len(counts[r]) and rows else 0.0
+
+    return weigh
+
+
 def _last_micro(counts: Counts, r: int, m: int) -> float:
     return (m == len(counts[r]) - 1) / len(counts)
 
@@ -190,6 +208,7 @@ _STEPPED_EARLY = (
     "The step was taken before the gradients were there: they were sent, but each rank's weights moved by the gradient "
     "of its own rows. Wait for the sum, then step."
 )
+_SKIPPED = "The {} micro-batch of every step was left out: a step has the rows of all its micro-batches."
 _WEIGHTS = (
     ("The gradients were added up and not averaged: they are {dp} times too large.", _sum_of_means),
     ("The gradients were averaged twice: they are {dp} times too small.", _twice),
@@ -204,6 +223,8 @@ _WEIGHTS = (
     ),
     ("The micro-batches' gradients were added up and not averaged.", _micro_sums),
     ("Only the last micro-batch of a step counts: accumulate, and clear the gradients after the step.", _last_micro),
+    *((_SKIPPED.format("first"), _without(0, whole)) for whole in (True, False)),
+    *((_SKIPPED.format("last"), _without(-1, whole)) for whole in (True, False)),
 )
 
 

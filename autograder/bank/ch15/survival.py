@@ -158,12 +158,20 @@ def _judged(job: Drawn, straight: Run, run: Run) -> Verdict:
     wrong = _early(job, run) or _failed(run) or _other_weights(job, straight, run)
     again = Cost(run.begun - job.steps, sum(death.again for death in run.deaths))
     wrong = wrong or _too_far_back(job, run, again)
-    return Verdict(wrong, Sheet() if wrong else Sheet(repeated=again))
+    least = min(again)  # a run that saves more often than it has to repeats fewer steps than any other
+    return Verdict(wrong, Sheet() if wrong else Sheet(repeated=Cost(again.spent, least)))
 
 
 #: What is wrong with a run that loads everything.
 BLIND = (
     "It resumed from a file that was not intact: check a checkpoint before loading it, and fall back to an older one."
+)
+
+
+#: What is wrong with a run that loads a checkpoint and counts from 0 again.
+ANEW = (
+    "The last attempt made all {} steps, and ended with other weights: after a checkpoint is loaded, `job.done` has to "
+    "be the step at which it was saved, and the steps before it are not made again."
 )
 
 
@@ -209,6 +217,8 @@ def _other_weights(job: Drawn, straight: Run, run: Run) -> str:
     got = run.played.values
     if all(one == other for one, other in zip(straight.played.values, got, strict=True)):
         return ""
+    if run.deaths and run.attempts[-1].begun() >= job.steps:
+        return f"{run.history}{ANEW.format(job.steps)}"
     if job.settings["shuffled"]:
         at = [death.back for death in run.deaths]
         for parts, sentence in FORGOTTEN:
@@ -225,7 +235,8 @@ def _too_far_back(job: Drawn, run: Run, again: Cost) -> str:
     """Whether steps were repeated that a checkpoint held; else empty."""
     if again.spent <= again.least:
         return ""
-    told = f"{run.history}In all, {again.spent:g} steps were repeated where {again.least:g} are enough: "
+    were = "step was" if again.spent == 1 else "steps were"
+    told = f"{run.history}In all, {again.spent:g} {were} repeated where {again.least:g} would do: "
     if torn := next((disk.overwritten for disk in run.disks if disk.overwritten), ""):
         return f"{told}the interrupted write was overwriting {torn[:40]!r}, an existing file."
     if lost := next((disk.lost for disk in run.disks if disk.lost), ""):

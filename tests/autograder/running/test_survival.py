@@ -334,7 +334,7 @@ def test_the_command_prints_a_sheet(capsys, key, monkeypatch, identifier, tmp_pa
     assert said[0].startswith("cap-survive: 1 levels; steps redone")
     assert " ".join(said[1].split()) == "level verdict steps redone / least bytes saved / least files / most"
     assert " ".join(said[2].split()) == "1 never judged wrong"
-    assert said[4].startswith("cap-survive: 0 of 1 levels")
+    assert said[4].startswith("cap-survive: 0 of 1 level")
 
 
 def test_the_reference_is_as_short_as_it_has_to_be():
