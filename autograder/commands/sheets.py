@@ -28,10 +28,11 @@ def row(system: System, number: int, verdict: Verdict, said: str = "") -> str:
     return f"{line}\n{textwrap.fill(verdict.wrong, WIDTH, initial_indent='    ', subsequent_indent='    ')}"
 
 
-def foot(system: System, handed: Submission, right: int, tried: int) -> str:
-    """How many of the levels that were tried are right, and whether the program is as short as it has to be."""
+def foot(system: System, handed: Submission, right: int, tried: int = 0) -> str:
+    """How many of the ``tried`` levels (0: all) are right, and whether the program is as short as it has to be."""
     found = lines(system, handed)
     length = f"; {found} lines, at most {system.lines}" if found else ""
+    tried = tried or len(system.levels)
     levels = f"{tried} level{'s' * (tried != 1)}"
     return f"{system.id}: {right} of {levels}{length}{', too long' if found > system.lines else ''}"
 

@@ -1,57 +1,70 @@
-"""Driver of chapter 8: a virtual clock for waiting. Standard library only.
+"""Driver of chapter 8: an event loop whose clock is virtual. Standard library only.
 
-The child reports when a request on the virtual clock is done; a lie about it takes more code than the one ``await``
-that makes it true.
+The loop is asyncio's own, so that whatever a program asks of it works: sleeping, timers, futures, tasks. When nothing
+is ready, the clock jumps to the next timer. The child reports when a request is done; a lie about it takes more code
+than the one ``await`` that makes it true.
 """
 
 # mypy: no-check-untyped-defs
 
 import asyncio
-import heapq
 import time
+from asyncio import events
+
+all_tasks, gather, task_of = asyncio.all_tasks, asyncio.gather, asyncio.Task
 
 
-class Sleep:
-    """What a coroutine that waits on the virtual clock yields: how long it waits, in seconds."""
+class Clock(asyncio.BaseEventLoop):
+    """An event loop without files and sockets, in which time passes only by waiting."""
 
-    def __init__(self, seconds):
-        self.seconds = seconds
+    def __init__(self):
+        super().__init__()
+        self.now, self._selector = 0.0, self
 
-    def __await__(self):
-        yield self.seconds
+    def time(self):
+        return self.now
+
+    def select(self, timeout):
+        """Wait, as a selector does: until the next timer, which is then due. There is nothing else to wait for."""
+        if timeout is None:
+            raise RuntimeError("the request waits for something that never comes: nothing is left to do")
+        if timeout > 0:
+            self.now = self._scheduled[0]._when
+        return []
+
+    def _process_events(self, event_list):
+        pass
+
+    def _write_to_self(self):
+        pass
 
 
 def on_a_clock(program, latencies):
-    """Requests start together on a virtual clock and each awaits one step; the answer is when each is done, seconds."""
-    now = 0.0
+    """Requests start together in an event loop and each awaits one step; the answer is when each is done, seconds."""
+    loop, ends, outer = Clock(), [0.0] * len(latencies), events._get_running_loop()
 
     def block(seconds):
-        nonlocal now
-        now += seconds
+        loop.now += seconds
 
-    async def request(latency):
+    async def request(place, latency):
         await program(latency)
+        ends[place] = loop.now
 
-    real = asyncio.sleep, time.sleep
-    names = getattr(program, "__globals__", {})
-    own = {name: value for name, value in names.items() if any(value is one for one in real)}
-    asyncio.sleep, time.sleep = lambda seconds, result=None: Sleep(seconds), block
-    names.update({name: asyncio.sleep if value is real[0] else block for name, value in own.items()})
-    ends = [0.0] * len(latencies)
-    due = [(0.0, index, request(latency)) for index, latency in enumerate(latencies)]
+    async def all_requests():
+        await gather(*(request(place, latency) for place, latency in enumerate(latencies)))
+
+    real, names = time.sleep, getattr(program, "__globals__", {})
+    own = [name for name, value in names.items() if value is real]
+    events._set_running_loop(None)  # a notebook and a page are inside a loop of their own
+    time.sleep = block
+    names.update(dict.fromkeys(own, block))
     try:
-        while due:
-            when, index, coroutine = heapq.heappop(due)
-            now = max(now, when)
-            try:
-                seconds = coroutine.send(None)
-            except StopIteration:
-                ends[index] = now
-            else:
-                heapq.heappush(due, (now + seconds, index, coroutine))
+        loop.run_until_complete(task_of(all_requests(), loop=loop))
     finally:
-        asyncio.sleep, time.sleep = real
-        names.update(own)
-        for _, _, coroutine in due:
-            coroutine.close()
+        time.sleep = real
+        names.update(dict.fromkeys(own, real))
+        events._set_running_loop(outer)
+        for task in all_tasks(loop):
+            task._log_destroy_pending = False  # what is left of a request that failed
+        loop.close()
     return ends

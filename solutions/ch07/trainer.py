@@ -26,11 +26,9 @@ def train(job: Any) -> tuple[dict[str, Tensor], Any]:
     Args:
         job: a :class:`rankzero.tiny.jobs.Job`. ``job.model`` is the whole model, ``job.steps[s][m]`` the inputs and
             targets of this replica's micro-batch m in step s, ``job.loss(logits, targets)`` the mean loss of a
-            micro-batch; a replica may have no rows in a micro-batch, whose mean is then nan, with gradients of zero.
-            ``job.plan`` has ``dp``, ``tp``, ``pp`` and ``micro_batches``; ``zero``, the ZeRO stage 0, 1 or 2; and
-            ``bucket_bytes``, the bytes of gradients at which a bucket is sent, 0 for no buckets. The rank of replica d,
-            stage p and tensor-parallel place t is ``(p * dp + d) * tp + t``. Levels that you leave out may raise
-            NotImplementedError.
+            micro-batch (nan without rows). ``job.plan`` has ``dp``, ``tp``, ``pp``, ``zero`` (0, 1 or 2),
+            ``micro_batches`` and ``bucket_bytes`` (a bucket's size, 0: none); the rank of replica d, stage p and
+            tensor-parallel place t is ``(p * dp + d) * tp + t``. Levels you leave out may raise NotImplementedError.
 
     Returns:
         ``(weights, state)``. ``weights``: the parameters that this rank holds, under their names in the whole model. A

@@ -70,7 +70,7 @@ def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int
 def debug_sleep(latency_ms: float) -> Awaitable[None]:
     """A stand-in for one step of a model in a test of the server's front: nothing happens for a while.
 
-    Other requests go on meanwhile: the caller awaits what this returns.
+    Other requests go on meanwhile: the caller awaits what this returns, in an event loop that is running.
 
     Args:
         latency_ms: how long, in milliseconds; not negative.

@@ -69,6 +69,13 @@ def pairs_by_xor(value):
     return other.item() + value
 
 
+def joined_at_a_store(environ):
+    rank, size = int(environ["RANK"]), int(environ["WORLD_SIZE"])
+    store = dist.TCPStore(environ["MASTER_ADDR"], int(environ["MASTER_PORT"]), size, is_master=rank == 0)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
+    return int(environ["LOCAL_RANK"])
+
+
 def joined_through_the_environment(environ):
     import os
 
@@ -87,6 +94,7 @@ RIGHT = {
     ),
     "01-join": (
         Right("through os.environ", program=joined_through_the_environment),
+        Right("a store", program=joined_at_a_store),
         Right(
             "arguments by place",
             (('dist.init_process_group(\n        "gloo",', 'dist.init_process_group(\n        backend="gloo",'),),

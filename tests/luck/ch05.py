@@ -53,7 +53,56 @@ def path_by_recursion(curvature, learning_rate, delay, steps, start=1.0):
     return [factor * start for factor in factors]
 
 
+def rate_by_the_rule_alone(base, base_batch, batch, rule, noise_scale=None):
+    """The noise scale is not looked at unless the rule is ``noise``."""
+    used = [base, base_batch, batch]
+    if rule == "noise" and noise_scale is not None:
+        used.append(noise_scale)
+    elif rule not in ("linear", "sqrt"):
+        raise ValueError(f"rule {rule!r}, noise_scale {noise_scale!r}")
+    if not all(math.isfinite(value) and value > 0 for value in used):
+        raise ValueError(f"out of range: {used}")
+    if rule == "noise":
+        largest = base * (1 + noise_scale / base_batch)
+        return largest / (1 + noise_scale / batch)
+    return base * (batch / base_batch) ** (1 if rule == "linear" else 0.5)
+
+
+def ranks_by_doubling(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    """The definition: the first number of ranks whose sum fits, found by halving."""
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if type(stage) is not int or not 0 <= stage <= 3 or not 0 < memory < math.inf:
+        raise ValueError("stage or memory")
+    if not all(0 <= value < math.inf for value in (params, other, *sizes)):
+        raise ValueError("out of range")
+
+    def total(ranks):
+        parts = (size if stage < first else size / ranks for size, first in zip(sizes, (3, 2, 1), strict=True))
+        return other + params * sum(parts)
+
+    def fits(size):
+        return size <= memory * (1 + 1e-12)
+
+    if fits(total(1)):
+        return 1
+    kept = total(math.inf)
+    if stage == 0 or kept >= memory * (1 - 1e-12):
+        return None
+    above = 2
+    while not fits(total(above)):
+        above *= 2
+    below = above // 2
+    while above - below > 1:
+        middle = (above + below) // 2
+        below, above = (below, middle) if fits(total(middle)) else (middle, above)
+    return above
+
+
 RIGHT = {
+    "05-min-ranks": (
+        Right("by the definition", program=ranks_by_doubling),
+        Right("one part after the other", edits=(("room = memory - other - kept", "room = memory - kept - other"),)),
+    ),
     "05-sharded-adam-w": (
         Right(
             "gradients divided before they are summed",
@@ -145,6 +194,7 @@ RIGHT = {
         ),
     ),
     "05-scaled-learning-rate": (
+        Right("checks what a rule uses", program=rate_by_the_rule_alone),
         Right(
             "the ratio first, the harmonic form of the curve",
             edits=(

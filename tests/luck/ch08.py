@@ -19,6 +19,15 @@ async def sleep_in_two_parts(latency_ms):
     await asyncio.sleep(rest / 1000)
 
 
+def sleep_by_a_timer(latency_ms):
+    if not 0 <= latency_ms < math.inf:
+        raise ValueError("latency_ms")
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+    loop.call_later(latency_ms / 1000, done.set_result, None)
+    return done
+
+
 def metrics_from_gaps(arrival, token_times):
     times = [arrival, *token_times]
     if len(times) < 2 or not all(map(math.isfinite, times)) or times != sorted(times):
@@ -69,6 +78,7 @@ RIGHT = {
     "08-debug-sleep": (
         Right("multiplied by a thousandth", edits=(("latency_ms / 1000", "latency_ms * 1e-3"),)),
         Right("whole seconds, then the rest", program=sleep_in_two_parts),
+        Right("a timer of the running loop", program=sleep_by_a_timer),
     ),
     "08-prefill-time": (
         Right(

@@ -82,6 +82,20 @@ def interval_by_bisection(checkpoint_time, mtbf, method="daly"):
     return mtbf * low
 
 
+def cost_as_printed(interval, checkpoint_time, mtbf, restart_time, gpus, price_per_gpu_hour):
+    """``exp(l/M)`` overflows from 710 MTBFs on."""
+    if type(gpus) is not int or gpus < 1:
+        raise ValueError("gpus")
+    for value, least in ((interval, 1e-300), (mtbf, 1e-300), (checkpoint_time, 0), (restart_time, 0)):
+        if not least <= value < math.inf:
+            raise ValueError("out of range")
+    if not 0 <= price_per_gpu_hour < math.inf:
+        raise ValueError("price_per_gpu_hour")
+    length = interval + checkpoint_time
+    lost = mtbf - length / (math.exp(length / mtbf) - 1)
+    return (lost + restart_time) / 3600 * gpus * price_per_gpu_hour
+
+
 def _left(u):
     """``-u - ln(1 - u)``, as a series where that cancels."""
     if u < 0.1:
@@ -296,6 +310,7 @@ RIGHT = {
         ),
     ),
     "cap-failure-cost": (
+        Right("the formula as it is printed", program=cost_as_printed),
         Right(
             "a hyperbolic tangent",
             edits=(

@@ -200,7 +200,7 @@ def test_the_command_prints_a_sheet(capsys, key, monkeypatch):
     assert said[0].startswith("07-trainer: 1 levels")
     assert " ".join(said[1].split()) == "level verdict bytes sent / least bytes held / least hops / least"
     assert " ".join(said[2].split()) == "1 one rank, micro-batches right - - -"
-    assert said[3].startswith("07-trainer: 1 of 1 levels; ")
+    assert said[3].startswith("07-trainer: 1 of 1 level; ")
     assert said[3].endswith(" lines, at most 300")
 
 
