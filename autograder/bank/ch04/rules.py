@@ -55,7 +55,7 @@ def one_meeting(case: Case, values: Sequence[Any], events: Sequence[Event]) -> s
         if last and last.operation == "barrier":
             mine = mine[:-1]
         timed, before = mine[max(len(mine) - calls, 0) :], mine[: max(len(mine) - calls, 0)]
-        if any(event.operation != "all_reduce" for event in timed) or len(timed) < calls:
+        if last is None or any(event.operation != "all_reduce" for event in timed) or len(timed) < calls:
             return "other operations run between the timed all-reduces and are timed with them"
         if not before:
             return "the ranks did not meet before the first timed all-reduce"

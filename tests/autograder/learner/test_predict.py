@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -886,13 +887,14 @@ PLAN = Design(
     simulate=_plan,
     derivation="why",
 )
+LITTLE = "differences below 0.1% do not count."
 
 
 @pytest.mark.parametrize(
     ("choices", "right", "sentence"),
     [
-        ({"gpus": 8, "copies": 1}, True, f"1 h. {designs.BEST}"),
-        ({"copies": 1, "gpus": 4}, False, f"2 h. {designs.BEATEN}"),
+        ({"gpus": 8, "copies": 1}, True, f"1 h. {designs.BEST} Compared: time 1 h, cost 8 GPU-hours; {LITTLE}"),
+        ({"copies": 1, "gpus": 4}, False, f"2 h. {designs.BEATEN} Compared: time 2 h, cost 8 GPU-hours; {LITTLE}"),
         ({"gpus": 8, "copies": 2}, False, "1 h. Too many."),
     ],
 )
@@ -901,6 +903,18 @@ def test_a_design_is_judged_by_the_front(choices, right, sentence):
     assert (mark.right, mark.sentence) == (right, sentence)
     assert mark.given == f"gpus {choices['gpus']}, copies {choices['copies']}"
     assert designs.front(PLAN) == ((8, 1),)
+
+
+def _almost(gpus: int, copies: int) -> Simulated:
+    """Fewer GPUs are slower and cost a few millionths less; two copies take a few millionths longer."""
+    return Simulated("", (8 / gpus * (1 + 1e-7 * copies), 63.0 + 1e-6 * gpus))
+
+
+def test_a_design_that_another_beats_but_for_a_few_bytes_is_not_unbeaten():
+    """Kills: comparing costs to the last byte."""
+    almost = dataclasses.replace(PLAN, id="91-almost", simulate=_almost)
+    assert set(designs.front(almost)) == {(8, 1), (8, 2)}
+    assert not questions.judge(almost, ({"gpus": 4, "copies": 1},)).right
 
 
 @pytest.mark.parametrize(

@@ -130,15 +130,14 @@ def all_points(task: Task) -> dict[tuple[int, ...], Point]:
 
 
 def best(points: dict[tuple[int, ...], Point]) -> set[tuple[int, ...]]:
-    """The front by a sweep: by time, and of each time only what needs less memory than all that is faster."""
-    built = sorted((round(p.seconds, 9), round(p.memory), values) for values, p in points.items() if p.built)
-    found, least = set(), float("inf")
-    for time in sorted({row[0] for row in built}):
-        leanest = min(row[1] for row in built if row[0] == time)
-        if leanest < least:
-            found |= {row[2] for row in built if row[:2] == (time, leanest)}
-            least = leanest
-    return found
+    """The front by comparing every pair: a share of a thousandth is no difference."""
+    built = {values: (p.seconds, p.memory) for values, p in points.items() if p.built}
+
+    def better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+        shares = [a / b - 1 for a, b in zip(one, other, strict=True)]
+        return max(shares) <= 1e-3 and min(shares) < -1e-3
+
+    return {values for values, own in built.items() if not any(better(other, own) for other in built.values())}
 
 
 @everyone
@@ -178,7 +177,7 @@ GOOD = {
     ],
     "moe": [
         {"tp": 1, "pp": 1, "ep": 4, "zero": 3},
-        {"tp": 1, "pp": 2, "ep": 8, "zero": 3},
+        {"tp": 2, "pp": 4, "ep": 4, "zero": 3},
         {"tp": 4, "pp": 4, "ep": 2, "zero": 1},
     ],
     "long": [
