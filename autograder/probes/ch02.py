@@ -41,7 +41,10 @@ def written_over(program, *arguments, spread=False, history=False):
     if history:
         first, *others = arguments
         with torch.enable_grad():
-            value = program(first.requires_grad_() * 1, *others)
+            given = first.requires_grad_() * 1
+            value = program(given, *others)
+        with torch.no_grad():
+            write_over(given)
         return {"returned": value.detach().clone(), "followed by autograd": value.requires_grad}
     if spread:
         first, *others = arguments

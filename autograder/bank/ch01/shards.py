@@ -78,6 +78,7 @@ SHARD_INDICES = Build(
         *(Case((6, 4, rank, [5, 3, 1, 0, 4, 2])) for rank in (0, 2)),
         invalid(10, 4, 4),
         invalid(6, 4, 0, [5, 3, 1, 0, 4, 4]),
+        invalid(6, 4, 0, []),
     ),
     groups=(
         Group(

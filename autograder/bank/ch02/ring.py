@@ -36,17 +36,12 @@ def _spread(rng: Random) -> Case:
     return dataclasses.replace(_tensors(rng, rng.randint(2, 4), 1, (3, rng.randint(2, 5))), kwargs={"spread": True})
 
 
-def _with_history(rng: Random) -> list[Case]:
-    """A tensor that autograd follows: it travels, and it stays where it is."""
-    drawn = [_tensors(rng, ranks, distance, (rng.randint(2, 5),)) for ranks, distance in ((3, 1), (2, 2), (3, -3))]
-    return [dataclasses.replace(case, kwargs={"history": True}) for case in drawn]
-
-
 def _whole_turns(rng: Random) -> list[Case]:
-    """Multiples of the number of ranks, and one rank alone."""
+    """Multiples of the number of ranks, of a tensor that autograd follows, and one rank alone."""
     ranks = rng.randint(2, 4)
     turns = [(ranks, rng.choice((-2, -1, 1, 2)) * ranks), (rng.randint(2, 4), 0), (1, rng.randint(-9, 9))]
-    return [_tensors(rng, size, distance, (rng.randint(1, 9),)) for size, distance in turns]
+    *followed, alone = [_tensors(rng, size, distance, (rng.randint(1, 9),)) for size, distance in turns]
+    return [*(dataclasses.replace(case, kwargs={"history": True}) for case in followed), alone]
 
 
 def _sizes(rng: Random) -> list[Case]:
@@ -76,11 +71,12 @@ RING_SHIFT = Build(
     ),
     groups=(
         listed("any distance", _shifts_of_each, "Tensors go `distance` places to the right, and come from the left."),
-        listed("whole turns", _whole_turns, "After whole turns every rank has its own tensor, without a message."),
-        Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
         listed(
-            "a history", _with_history, "A tensor may come from a computation; what arrives is a new one, without it."
+            "whole turns",
+            _whole_turns,
+            "After whole turns every rank has its own tensor, without a message: a new one, detached.",
         ),
+        Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
         listed("any size", _sizes, "The tensor may be empty, long, or without dimensions.", 3),
     ),
     slips=(

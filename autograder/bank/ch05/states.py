@@ -34,7 +34,7 @@ def _forced(rng: Random) -> Case:
 def _unknown(rng: Random) -> list[Case]:
     return [
         *(invalid(name) for name in ("fp64", "BF16", "")),
-        *(invalid(gradient=name) for name in ("half", "int4")),
+        *(invalid(gradient=name) for name in ("half", "int4", "")),
         *(invalid(optimizer=name) for name in ("adamw8", "lion")),
         *(invalid(moment=name) for name in ("fp", "none")),
         *(invalid(rng.choice(TYPES), master=value) for value in ("fp32", 1, 0)),

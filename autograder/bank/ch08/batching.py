@@ -122,6 +122,7 @@ def _bad_arriving(rng: Random) -> list[Case]:
         *_bad(rng),
         invalid(lengths, 2, [*zeros, 0]),
         invalid(lengths, 2, zeros[1:]),
+        invalid(lengths, 2, []),
         invalid(lengths, 2, [*zeros[1:], -1]),
         invalid(lengths, 2, [*zeros[1:], rng.randint(0, 9) + 0.5]),
     ]

@@ -192,7 +192,7 @@ def _bad_buckets(rng: Random) -> list[Case]:
             "size": (-1.0, *NOT_FINITE),
             "bucket": (0, -GB, *NOT_FINITE),
             "bandwidths": ((), *((50 * GB, bad) for bad in (0, -GB, *NOT_FINITE))),
-            "latencies": ((1 * ms,), (0.0, 0.0, 0.0), *((1 * ms, bad) for bad in (-1 * ms, *NOT_FINITE))),
+            "latencies": ((), (1 * ms,), (0.0, 0.0, 0.0), *((1 * ms, bad) for bad in (-1 * ms, *NOT_FINITE))),
         },
     )
 
