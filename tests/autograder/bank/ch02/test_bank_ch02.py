@@ -157,14 +157,15 @@ def receive_in_a_batch(work, buffer, src):
             handle.wait()
 
 
-def read_blocking(numbers):
+def read_with_two_handles(numbers):
     import torch
     import torch.distributed as dist
 
     mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
     if dist.get_rank():
-        dist.send(ready, 0)
-        dist.recv(mine, 0)
+        arriving, told = dist.irecv(mine, 0), dist.isend(ready, 0)
+        for handle in (told, arriving):
+            handle.wait()
     else:
         for peer in range(1, dist.get_world_size()):
             dist.recv(ready, peer)
@@ -208,7 +209,7 @@ OTHERS = [
     ("chunked_relay", relay_all_posted),
     ("receive_while", receive_in_a_batch),
     ("debug_swap", swap_even_receive),
-    ("debug_early_read", read_blocking),
+    ("debug_early_read", read_with_two_handles),
     ("forward_backward", step_by_hand),
 ]
 

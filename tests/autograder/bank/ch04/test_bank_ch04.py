@@ -192,7 +192,7 @@ def test_the_rules_of_a_tree_name_what_is_wrong():
     assert rules.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
 
 
-def benchmark(*operations: str, seconds: float = 10.0) -> str | None:
+def benchmark(*operations: str, seconds: float = 2.5) -> str | None:
     """What the rule says of one rank that calls these operations, each for a second, and times the last two."""
     case = Case(args=((Tensor.of([1.0]), 2),))
     events = [Event(0, name, (0,), 4, 4, at, at + 1.0) for at, name in enumerate(operations)]
@@ -204,6 +204,7 @@ def test_the_rule_of_a_benchmark_names_what_is_wrong():
     assert benchmark(*good) is None
     assert benchmark(*good, "barrier") is None
     assert benchmark(*good, seconds=1.9) == "the time that rank 0 returned is shorter than its all-reduces took"
+    assert "longer than the whole run" in str(benchmark(*good, seconds=10.0))
     assert "did not meet" in str(benchmark("all_reduce", "all_reduce"))
     assert "other operations" in str(benchmark("barrier", "all_reduce", "barrier", "all_reduce"))
     assert "other operations" in str(benchmark("barrier", "all_reduce"))
