@@ -49,9 +49,9 @@ def choose_layout(job: "Job", limit: float | None = None) -> "Layout | None":
     memory of a GPU less the job's reserve. Step times that agree within a relative 1e-9 are a tie: then the least
     product ``tp cp pp ep`` wins, then the least ``zero``, then ``virtual_stages``, then no recomputation.
 
-    Call ``candidates(job)``, ``layout_memory(layout, job)`` and ``step_time(layout, job)`` by these names. Import none
-    of them beside the function: where it is checked or graded, all three are there. To call it yourself, run ``from
-    solutions.ch07.layout import candidates, layout_memory, step_time`` in a cell of its own.
+    Call ``candidates(job)``, ``layout_memory(layout, job)`` and ``step_time(layout, job)`` by these names, and import
+    none of them beside the function: where it is checked or graded, all three are there. To call it yourself, run
+    ``from solutions.ch07.layout import candidates, step_time`` in a cell of its own.
 
     Args:
         job: the model, its batch and its GPUs.
