@@ -72,7 +72,7 @@ def padding_waste(batches: Iterable[int], sizes: Sequence[int]) -> float:
 
     Args:
         batches: the batch of each step; each at least 1. Walked through once. A batch that has no graph counts nowhere.
-        sizes: batch sizes for which there is a graph, in any order; each at least 1.
+        sizes: batch sizes for which there is a graph, in any order, which stays; each at least 1.
 
     Returns:
         From 0 to below 1; 0.0 when no batch has a graph.
