@@ -227,7 +227,7 @@ WRONG = [
     (
         "05-scaled-learning-rate",
         "    if noise_scale is not None:\n",
-        '    if noise_scale is not None and rule == "noise":\n',
+        "    if False:\n",
     ),
     ("05-scaled-learning-rate", "    _check_positive(base=base, base_batch=base_batch, batch=batch)\n", ""),
     (
