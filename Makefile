@@ -18,16 +18,16 @@ book: ready .stamps/vendor ## execute the notebooks and build the book into _bui
 	@$(RUN) -m tools.build_book
 
 test: ready .stamps/vendor ## what a change can break, in a quarter of an hour: lint, types, unit tests, notebooks, book, browser
-	@$(RUN) -m tools.check
+	@$(RUN) -m tools.gates.check
 
 proof: ready .stamps/vendor ## what make test leaves out, in an hour, or PART=corpus: keys, adversaries, all pages; goes on where it was
-	@$(RUN) -m tools.proof $(PART)
+	@$(RUN) -m tools.gates.proof $(PART)
 
 chapter: ready .stamps/vendor ## N=07, or N=cap: everything for one chapter: lint, types, tests, page run twice, browser
-	@$(RUN) -m tools.chapter $(N)
+	@$(RUN) -m tools.gates.chapter $(N)
 
 quick: ready ## check a change in a minute and a half: lint, types, the tests nearest to it
-	@$(RUN) -m tools.quick
+	@$(RUN) -m tools.gates.quick
 
 unit: ready ## only the unit tests of make test
 	@$(RUN) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not browser and not proof"

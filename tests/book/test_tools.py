@@ -26,9 +26,10 @@ from autograder import bank
 from autograder.learner import in_page
 from experiments.ch13.explorers import hacking
 from tests import conftest
-from tools import bundle, check, install_cells, prepare, vendor, vendor_editor
+from tools import bundle, install_cells, prepare, vendor, vendor_editor
 from tools.common import ROOT
 from tools.edit import to_notebook
+from tools.gates import check
 from tools.serve import server
 
 

@@ -1,7 +1,7 @@
-"""What only an adversary, a fleet of keys or a second browser can break: ``python -m tools.proof`` (``make proof``).
+"""What only an adversary, a fleet of keys or a second browser can break: ``make proof``.
 
-    python -m tools.proof                     every part
-    python -m tools.proof corpus pages        some parts (``make proof PART=corpus``)
+    python -m tools.gates.proof                     every part
+    python -m tools.gates.proof corpus pages        some parts (``make proof PART=corpus``)
 
 A part is the tests that carry its name (``pytest.mark.proof(part="corpus")``), one line with its seconds. What passed
 stays passed: a run that was interrupted goes on where it was, test by test, as long as no file of the project changed.
@@ -19,9 +19,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tools import check, execute, resume
-from tools.check import Count, Step
+from tools import execute
 from tools.common import CACHE, ROOT, fail, say
+from tools.gates import check, resume
+from tools.gates.check import Count, Step
 
 KEPT = CACHE / "proof"
 #: Each part, and what it proves.
@@ -59,7 +60,7 @@ def steps(part: str, passed: Path) -> list[Step]:
 def going_on(step: Step, passed: Path) -> Step:
     """A run of pytest that leaves out the tests that passed before."""
     return replace(
-        step, command=(*step.command, "-p", "tools.resume"), settings={**step.settings, **resume.settings(passed)}
+        step, command=(*step.command, "-p", "tools.gates.resume"), settings={**step.settings, **resume.settings(passed)}
     )
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rankzero.facts.chapters import CHAPTERS
-from tools import chapter
 from tools.common import ROOT
+from tools.gates import chapter
 
 pytest_plugins = ["pytester"]
 

@@ -1,4 +1,4 @@
-"""Checks what a change touched, in a minute and a half: ``python -m tools.quick`` (``make quick``).
+"""Checks what a change touched, in a minute and a half: ``python -m tools.gates.quick`` (``make quick``).
 
 A change is what differs from the last commit, in tracked and in new files; if nothing does, it is the last commit. Its
 tests are those that mirror a changed module and those that import it, the nearest first, as long as there is time. What
@@ -19,10 +19,10 @@ from pathlib import Path
 
 from autograder.closure import imported
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools import chapter, check
-from tools.check import Lane
 from tools.common import ROOT, say
-from tools.deadline import REASON
+from tools.gates import chapter, check
+from tools.gates.check import Lane
+from tools.gates.deadline import REASON
 
 SECONDS = 90
 #: No test starts in the last seconds before the end, and no more test modules are run than there is time for.
@@ -104,7 +104,7 @@ def touched_chapters(change: Iterable[str]) -> list[Chapter]:
 def stages(change: Sequence[str], tests: Sequence[str], end: float) -> list[tuple[Lane, ...]]:
     """The stages, all of which end at ``end``: lint, format, types and the texts of the pages, then the tests."""
     settings = {"RANKZERO_DEADLINE": str(time.time() + end - time.monotonic() - RESERVE)}
-    timed = ("--dist", "load", "-p", "tools.deadline", "-m", check.UNIT)
+    timed = ("--dist", "load", "-p", "tools.gates.deadline", "-m", check.UNIT)
     form = [check.LINT, check.FORMAT, check.STUBS, check.INSTALL_CELLS]
     if any(file.startswith("book/") for file in change):
         form.append(check.tests("texts of the pages", "-n", "0", "tests/test_notebooks.py", "tests/test_numbers.py"))

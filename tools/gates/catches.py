@@ -1,7 +1,7 @@
 """What each test catches: a wrong program, a slip, a promise broken, a hostile file.
 
-    python -m pytest --collect-only -qq -p tools.catches --catches before.json tests
-    python -m tools.catches before.json after.json
+    python -m pytest --collect-only -qq -p tools.gates.catches --catches before.json tests
+    python -m tools.gates.catches before.json after.json
 
 The first writes, for each test, what it is there to catch: what the sentence after *Kills* in its docstring says, and
 the objects among its parameters that stand for a wrong program, and the part of ``make proof`` that runs it, if any.

@@ -1,4 +1,4 @@
-"""Everything that belongs to one chapter: ``python -m tools.chapter 07`` (``make chapter N=07``).
+"""Everything that belongs to one chapter: ``python -m tools.gates.chapter 07`` (``make chapter N=07``).
 
 Two lanes run in parallel. One checks lint and format of the chapter's files and runs its tests; the other executes its
 page twice, builds it with only the opening page, opens it in the browser, and checks the types. Everything about other
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools import check
-from tools.check import Lane, Step
 from tools.common import HTML, ROOT, fail, pages_of
+from tools.gates import check
+from tools.gates.check import Lane, Step
 
 ROOMS = ("solutions", "experiments", "autograder/bank", "demos")
 TYPED = ROOMS[:3]

@@ -1,4 +1,4 @@
-"""What a change can break, in stages: ``python -m tools.check`` (``make test``). The rest is :mod:`tools.proof`.
+"""What a change can break, in stages: ``make test``. The rest is ``make proof`` (:mod:`tools.gates.proof`).
 
 A stage has a few lanes that run in parallel, and a lane is a sequence of steps. Every step runs, whatever failed before
 it, and prints one line. Its output is shown if it failed; the slowest tests of a pytest run are always shown. The last

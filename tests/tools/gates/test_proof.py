@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import check, proof, resume
 from tools.common import ROOT
+from tools.gates import check, proof, resume
 
 pytest_plugins = ["pytester"]
 
@@ -65,7 +65,7 @@ def test_a_run_goes_on_where_it_was(pytester, monkeypatch, processes):
     def run() -> dict[str, int]:
         for name, value in resume.settings(passed).items():
             monkeypatch.setenv(name, value)
-        done = pytester.runpytest_subprocess("-p", "tools.resume", "-n", processes, "--dist", "loadgroup")
+        done = pytester.runpytest_subprocess("-p", "tools.gates.resume", "-n", processes, "--dist", "loadgroup")
         return done.parseoutcomes()
 
     assert run() == {"passed": 3, "failed": 1, "skipped": 1, "errors": 1}
@@ -121,7 +121,7 @@ def test_a_changed_or_new_file_is_another_state(little_project: Path):
 @pytest.fixture
 def little_project(tmp_path: Path) -> Path:
     """A folder under git with one file, and one name that git ignores."""
-    from tools.quick import git
+    from tools.gates.quick import git
 
     (tmp_path / "kept.py").write_text("x = 1")
     (tmp_path / ".gitignore").write_text("ignored.txt")

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools import check, quick
 from tools.common import ROOT
+from tools.gates import check, quick
 
 pytest_plugins = ["pytester"]
 
@@ -141,7 +141,7 @@ def test_tests_that_come_too_late_are_named(pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for moment, outcome in ((time.time() - 1, {"skipped": 1}), (time.time() + 600, {"errors": 1})):
         monkeypatch.setenv("RANKZERO_DEADLINE", str(moment))
-        done = pytester.runpytest_subprocess("-p", "tools.deadline", "--junitxml=report.xml")
+        done = pytester.runpytest_subprocess("-p", "tools.gates.deadline", "--junitxml=report.xml")
         done.assert_outcomes(**outcome)
         assert quick.unfinished(pytester.path / "report.xml") == (["test_late"] if "skipped" in outcome else [])
 

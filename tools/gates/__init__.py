@@ -1,0 +1,1 @@
+"""What `make test`, `make proof`, `make chapter` and `make quick` run, and how."""
