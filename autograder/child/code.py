@@ -2,8 +2,8 @@
 
 Inside, ``labs`` is the submission itself. A module is found by its own name, whatever chapter's folder it was handed in
 or is imported from: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are the same module. ``rankzero`` holds
-``rankzero.facts.units`` and nothing else; the other packages of the course cannot be imported, and the ImportError says
-so. This file uses little of the standard library and nothing else: every grading pays for the child's start.
+``rankzero.facts.units`` and nothing else; ``autograder`` holds ``check`` and its like, which do nothing here. The other
+packages of the course cannot be imported, and the ImportError says so. This file uses little of the standard library and nothing else: every grading pays for the child's start.
 """
 
 # mypy: no-check-untyped-defs
@@ -14,7 +14,7 @@ import sys
 CLOSED = {
     "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
     "experiments": "what the pages run cannot be imported in grading",
-    "autograder": "autograder cannot be imported in grading",
+    "autograder": "of autograder only check, predict, design, scorecard and export_progress can be imported in grading",
     "rankzero": "only rankzero.facts.units can be imported in grading",
 }
 
@@ -23,27 +23,50 @@ UNITS = ("rankzero.facts.units", "rankzero.units")
 #: The packages that contain it.
 RUNTIME = ("rankzero", "rankzero.facts")
 
+#: What learners call in the middle of their programs. Here ``check(f)``, or ``@check``, is ``f``; the rest is None.
+STAND_INS = """
+def check(function=None, *rest, **named):
+    return function
+def predict(*rest, **named):
+    return None
+design = scorecard = export_progress = predict
+__all__ = ["check", "design", "export_progress", "predict", "scorecard"]
+"""
+
 #: The package in which every module of the submission runs. It is as deep as a chapter, so that ``..ch03`` works in it.
 CHAPTER = "labs.chapter"
 ONLY_AST = 0x400
 FUTURE_ANNOTATIONS = 0x1000000
+TOP_LEVEL_AWAIT = 0x2000
+COROUTINE = 0x80
 
 
 class Unit:
-    """One unit of the submission: its label, the module it belongs to (None: the shared one) and its source."""
+    """One unit of the submission: its label, the module it belongs to (None: the shared one) and its source.
 
-    def __init__(self, index, label, module, source):
+    The statements of a notebook's cell run one by one. ``needed`` holds the places of those whose failure matters; it
+    is None for a file, which runs as a whole.
+    """
+
+    def __init__(self, index, label, module, source, needed=None):
         self.index, self.label, self.module, self.source = index, label, module, source
+        self.needed = None if needed is None else set(needed)
         self.file = f"<{label}>"
 
 
 class Code:
-    """The submission as modules. ``running(index)`` is called before a unit runs; units in ``skip`` never run."""
+    """The submission as modules.
+
+    ``running(index, place)`` is called before a unit runs (its place is None) and before each of its statements that
+    runs alone; what is listed in ``skip``, as such pairs, never runs.
+    """
 
     def __init__(self, units, units_source, running):
         self.units = [Unit(i, *unit) for i, unit in enumerate(units)]
         self.skip, self.running = [], running
         self.problems = []
+        self.unbound = []  # problems with imports, and the names that these would bind
+        self.flags = 0  # of the cells: a __future__ import holds for all later ones
         self.by_file = {unit.file: unit for unit in self.units}
         self.folder = {unit.module for unit in self.units if unit.module}
         self.shared = None
@@ -68,21 +91,52 @@ class Code:
         for unit in self.units:
             if unit.module != name:
                 continue
-            if unit.index in self.skip:
+            if [unit.index, None] in self.skip:
                 self.problems.append([unit.index, None, "", ""])
                 continue
-            self.running(unit.index)
+            self.running(unit.index, None)
+            module.__dict__["__file__"] = unit.label
             try:
                 self.run_unit(unit, module.__dict__)
             except BaseException as error:
                 self.note(unit, error)
+        # A name that an import did not bind is no loss if another statement did.
+        bound = [problem for problem, names in self.unbound if all(name in module.__dict__ for name in names)]
+        self.problems = [problem for problem in self.problems if not any(problem is one for one in bound)]
+        self.unbound = []
 
     def run_unit(self, unit, namespace):
         """Compile and run one unit. A failed import is noted, and the rest of the unit still runs."""
+        if unit.needed is not None:
+            return self.run_statements(unit, namespace)
         try:
             exec(compile(unit.source, unit.file, "exec", 0, True), namespace)
         except (ImportError, SyntaxError):  # joined cells can have a __future__ import in the middle
             self.run_parts(unit, namespace)
+
+    def run_statements(self, unit, namespace):
+        """Run the statements of a cell one by one: one that fails costs only itself, and is noted if it is needed."""
+        tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
+        for place, statement in enumerate(tree.body):
+            if [unit.index, place] in self.skip:
+                self.problems.append([unit.index, place, "", ""])
+                continue
+            if not _is_plain(statement):
+                self.running(unit.index, place)
+            try:
+                self.run_statement(type(tree)(body=[statement], type_ignores=[]), unit, namespace)
+            except BaseException as error:
+                if place in unit.needed:
+                    self.note(unit, error, statement.lineno)
+                    self.unbound += [(self.problems[-1], _imported(statement))] if _is_missing(statement, error) else []
+
+    def run_statement(self, part, unit, namespace):
+        if getattr(part.body[0], "module", None) == "__future__":
+            self.flags |= FUTURE_ANNOTATIONS
+        code = compile(part, unit.file, "exec", self.flags | TOP_LEVEL_AWAIT, True)
+        awaited = eval(code, namespace)
+        if code.co_flags & COROUTINE:
+            __import__("asyncio").run(awaited)
 
     def run_parts(self, unit, namespace):
         """Run a unit part by part: each import alone, and the statements between imports together."""
@@ -100,9 +154,9 @@ class Code:
                     raise
                 self.note(unit, error)
 
-    def note(self, unit, error):
-        """Remember that ``unit`` could not be run, or only in part."""
-        line = error.lineno if isinstance(error, SyntaxError) else self.place(error)[1]
+    def note(self, unit, error, line=None):
+        """Remember that ``unit`` could not be run, or only in part; ``line`` is where, if the error does not say."""
+        line = (error.lineno if isinstance(error, SyntaxError) else self.place(error)[1]) or line
         text = error.msg if isinstance(error, SyntaxError) else safe_text(error)
         self.problems.append([unit.index, line, type(error).__name__, text])
 
@@ -126,6 +180,21 @@ class Code:
                 return unit.index, frame.f_lineno
             frame = frame.f_back
         return None, None
+
+
+def _is_plain(statement):
+    """Whether a statement cannot take long, so that nobody has to know that it runs."""
+    kind = type(statement).__name__
+    return kind == "Pass" or (kind == "Assign" and type(statement.value).__name__ == "Constant")
+
+
+def _is_missing(statement, error):
+    """Whether a statement is an import of something that does not exist in grading."""
+    return isinstance(error, ImportError) and type(statement).__name__ in ("Import", "ImportFrom")
+
+
+def _imported(statement):
+    return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
 
 
 def _parts(body):
@@ -176,7 +245,7 @@ class Finder:
             return self.ModuleSpec(name, self, is_package=True)
         if first == "labs" and (topic(name) in self.code.folder or self.code.shared_module()):
             return self.ModuleSpec(name, self)
-        if name in UNITS:
+        if name in UNITS or name == "autograder":
             return self.ModuleSpec(name, self)
         if first in CLOSED:
             raise ImportError(CLOSED[first])
@@ -197,6 +266,9 @@ class Finder:
         name = module.__spec__.name
         if name in UNITS:
             exec(compile(self.units_source, "units.py", "exec", 0, True), module.__dict__)
+        elif name == "autograder":
+            exec(compile(STAND_INS, "autograder.py", "exec", 0, True), module.__dict__)
+            module.__path__ = []  # so that what is asked for inside is refused in words
         elif name == self.own_name(name):
             self.code.run(module, topic(name))
         elif self.another_name(name):

@@ -111,7 +111,7 @@ class Child:
     def preload(self, request):
         """Import the packages and drivers that the submission will need, before its code could change them."""
         sys.path.extend(request["packages"])
-        backward = request["drivers"] or any("backward" in source for _, _, source in request["units"])
+        backward = request["drivers"] or any("backward" in unit[2] for unit in request["units"])
         gc.disable()  # looking for garbage takes a fifth of the time in which torch is imported, and there is none
         for name in request["preload"]:
             __import__(name)
@@ -120,11 +120,11 @@ class Child:
         gc.enable()
         self.drivers = {name: sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
 
-    def running(self, index):
-        self.channel.send(kind="running", unit=index)
+    def running(self, index, place):
+        self.channel.send(kind="running", unit=index, place=place)
 
     def load(self, request):
-        """Run the units of a topic, except those that an earlier child did not survive."""
+        """Run the units of a topic, except what an earlier child did not survive."""
         self.code.skip = request["skip"]
         self.code.module(request["module"])
         return {"kind": "loaded", "problems": self.code.problems}

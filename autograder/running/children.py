@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import rankzero.facts.units
+from autograder import syntax
 from autograder.items import Build, NoQuestion
 from autograder.marking import probing
 from autograder.marking.outcome import Outcome
@@ -21,6 +22,12 @@ from autograder.running.replies import Reader
 from autograder.sandbox import Sandbox, site_packages
 from autograder.sandbox.launch import SandboxFailed
 from autograder.submission import Submission
+
+
+#: What a child runs: the index of a unit, and the place of a statement in it if its statements run one by one.
+Place = tuple[int, int | None]
+#: How many statements that hang, or end their child, are left out before the units of a submission count as lost.
+STATEMENTS = 3
 
 
 class ChildLost(Exception):
@@ -50,9 +57,9 @@ class Children:
         self.public = True
         self._loaded: dict[tuple[Process, str], list[str]] = {}
         self._packages: dict[str, Package] = {}
-        self._skip: dict[int, str] = {}
+        self._skip: dict[Place, str] = {}
         self._problems: dict[str, None] = {}
-        self._last_unit: int | None = None
+        self._last: Place | None = None
         self._drivers: dict[Package, set[str]] = {}
 
     def close(self) -> None:
@@ -80,7 +87,11 @@ class Children:
         package = self._package(item)
         self.provide(item)
         children = self._ready(package, ranks)
-        self._load(item, [child for child in children if (child, item.module) not in self._loaded])
+        try:
+            self._load(item, [child for child in children if (child, item.module) not in self._loaded])
+        except ChildLost:
+            if not self._is_left_out():
+                raise
         if all(child.alive for child in children):
             return children
         return self.loaded(item, ranks)
@@ -134,7 +145,7 @@ class Children:
                 packages=folders,
                 preload=[package] if package else [],
                 drivers=sorted(self._drivers[package]),
-                units=[[unit.label, unit.module, unit.source] for unit in self.submission.units],
+                units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
                 rankzero_units=rankzero_units(),
             )
         return child
@@ -157,10 +168,14 @@ class Children:
             child.enter()
             child.ready = True
 
+    def _is_left_out(self) -> bool:
+        """Whether the child was lost to a statement that the next child leaves out, so that it is worth a try."""
+        return self._last is not None and self._last[1] is not None and len(self._skip) <= STATEMENTS
+
     def _load(self, item: Build, children: Sequence[Process]) -> None:
-        """Run the units of ``item``. Later children skip a unit that hangs or ends its child."""
+        """Run the units of ``item``. Later children skip a unit, or a statement, that hangs or ends its child."""
         for child in children:
-            child.send(do="load", module=item.module, skip=sorted(self._skip))
+            child.send(do="load", module=item.module, skip=[list(place) for place in self._skip])
         deadline = Deadline([child.pid for child in children], self.limits.imports)
         for child in children:
             reply = self._await_load(child, deadline)
@@ -170,20 +185,33 @@ class Children:
                 self._problems.update(dict.fromkeys(found))
 
     def _await_load(self, child: Process, deadline: Deadline) -> Message:
-        self._last_unit = None
+        self._last = None
         try:
             return self.reply(child, deadline, "importing did not end")
         except ChildLost as lost:
-            if self._last_unit is not None:
-                label = self.submission.units[self._last_unit].label
-                self._skip[self._last_unit] = f"{label} could not be imported: {lost.outcome.detail}"
+            if self._last is not None:
+                self._skip[self._last] = f"{self._named(*self._last)}: {lost.outcome.detail}"
             raise ChildLost(Outcome("unloadable", detail=lost.outcome.detail)) from None
+
+    def _named(self, index: int, place: int | None) -> str:
+        """That a unit, or the statement at a place in it, could not be run."""
+        unit = self.submission.units[index]
+        if place is None:
+            return f"{unit.label} could not be imported"
+        tree = syntax.tree_of(unit.source)
+        line = next((f" line {node.lineno}" for node in (tree.body if tree else [])[place : place + 1]), "")
+        return f"{unit.label}{line} is left out"
+
+    def _place(self, unit: Any, place: Any) -> Place | None:
+        """What a child says that it runs, if it is a part of the submission."""
+        index = self.reader.unit(unit)
+        return None if index is None else (index, place if type(place) is int and place >= 0 else None)
 
     def _problem(self, problem: Any) -> str:
         """One sentence about a unit that could not be run."""
-        index = problem[0] if type(problem) is list and problem else None
-        skipped = self._skip.get(index) if type(index) is int else None
-        return skipped or self.reader.problem(problem if type(index) is int else None)
+        place = self._place(*problem[:2]) if type(problem) is list and len(problem) == 4 else None
+        skipped = self._skip.get(place) if place and problem[2:] == ["", ""] else None
+        return skipped or self.reader.problem(problem)
 
     def _package(self, item: Build) -> Package:
         """The heaviest package that a child for ``item`` needs, by the item's grade or by what its source imports."""
@@ -221,7 +249,7 @@ class Children:
             if reply is None:
                 raise ChildLost(Outcome("died", detail=child.ended))
             if reply.get("kind") == "running":
-                self._last_unit = self.reader.unit(reply.get("unit"))
+                self._last = self._place(reply.get("unit"), reply.get("place"))
             elif reply.get("kind") == "ask" and self.answer:
                 self._answer(child, reply)
             else:

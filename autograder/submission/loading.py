@@ -193,7 +193,7 @@ def _assemble(
             unread.append(str(error))
             continue
         label = f"{file} " if file.lower().endswith(".ipynb") and len(files) > 1 else ""
-        units += [Unit(label + unit.label, unit.source, unit.module) for unit in more]
+        units += [replace(unit, label=label + unit.label) for unit in more]
         problems = [*problems, *(label + sentence for sentence in sentences)]
         answers |= typed
     if len(unread) == len(files):

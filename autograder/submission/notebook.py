@@ -1,27 +1,24 @@
-"""A notebook read as JSON: imports, definitions and constants of its code cells, and answers typed into ``predict``.
+"""A notebook read as JSON: the statements of its code cells that matter, and answers typed into ``predict``.
 
-No cell is run here. Everything else in a cell (``world.run``, ``check``, plots, servers) is dropped, while line numbers
-stay those of the learner's cell. A cell that cannot be read is reported, and the others still count.
+No cell is run here. Imports, definitions and constants are kept, and whatever else a graded function needs (``needs``).
+The rest of a cell (``world.run``, ``check``, plots, servers) is dropped, while line numbers stay those of the learner's
+cell. A cell that cannot be read is reported, and the others still count.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import json
-import re
-from collections.abc import Iterable, Sized
+from collections.abc import Collection, Iterable, Sequence, Sized
+from dataclasses import dataclass
 from typing import Any
 
-from autograder import syntax
+from autograder import bank, syntax
+from autograder.submission import magics, needs
 from autograder.submission.literals import literal
 from autograder.submission.units import Unit, Unreadable, check_size, decode
 
-#: A line for IPython, not Python: a magic, a shell command, an assignment from either, a request for help.
-MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w[\w., ]*=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE)
-#: Such a line that backslashes continue over the lines below.
-JOINED = re.compile(r"^([ \t]*)(?:[%!]|\w[\w., ]*=[ \t]*[%!])(?:.*\\\n)+.*", re.MULTILINE)
-#: A magic in a comment, as jupytext (after the indentation) and Colab (before it) write it into a script.
-COMMENTED = re.compile(r"^([ \t]*)#[ \t]?([ \t]*)[%!][^%\s].*$", re.MULTILINE)
 #: Calls whose value is a constant or a type.
 PLAIN_CALLS = {"float", "int", "bool", "complex", "str", "bytes", "range", "list", "tuple", "set", "frozenset", "dict"}
 PLAIN_CALLS |= {"namedtuple", "NamedTuple", "TypeVar", "Fraction", "Decimal"}
@@ -34,8 +31,20 @@ PLAIN = (
 CELL_LIMIT = 10_000
 
 
-def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
-    """Units, problems and typed answers of a notebook.
+@dataclass(frozen=True)
+class Cell:
+    """A code cell that is Python: what a report calls it, its text without magics, its tree, and what magics assign."""
+
+    label: str
+    source: str
+    tree: ast.Module
+    assigned: tuple[tuple[int, str], ...] = ()
+
+
+def parts(
+    file: str, data: bytes, functions: Collection[str] | None = None
+) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
+    """Units, problems and typed answers of a notebook; ``functions`` are those that may be graded, by default all.
 
     Raises:
         Unreadable: it is not a notebook at all.
@@ -43,7 +52,7 @@ def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], di
     cells = _code_cells(file, decode(file, data))
     check_size(file, (line for cell in cells for line in _lines(cell)))
     check_cells(file, cells)
-    return read((f"cell {number}", cell) for number, cell in enumerate(cells, start=1))
+    return read(((f"cell {number}", cell) for number, cell in enumerate(cells, start=1)), functions)
 
 
 def check_cells(file: str, cells: Sized) -> None:
@@ -56,21 +65,54 @@ def check_cells(file: str, cells: Sized) -> None:
         raise Unreadable(f"{file} holds more than {CELL_LIMIT:,} cells: hand in your labs alone")
 
 
-def read(cells: Iterable[tuple[str, Any]]) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
+def read(
+    cells: Iterable[tuple[str, Any]], functions: Collection[str] | None = None
+) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
     """Units, problems and typed answers of ``cells``: pairs of what a report calls the cell, and its source."""
-    units: list[Unit] = []
+    found: list[Cell] = []
     problems: list[str] = []
     typed: dict[str, tuple[Any, ...]] = {}
     for label, cell in cells:
         try:
-            source, tree = parse(_source(cell))
-            units.append(Unit(label, _kept(source, tree)))
+            text = _source(cell)
+            source, tree = parse(text)
+            found.append(Cell(label, source, tree, () if source == text else tuple(magics.assigned(text))))
             typed |= _answers(tree) if _asks(source) else {}
         except Unreadable as error:
             problems.append(f"{label} {error}")
         except RecursionError:
             problems.append(f"{label} is nested too deeply to be read")
-    return tuple(unit for unit in units if unit.source), tuple(problems), typed
+    units, left = _units(found, _graded() if functions is None else functions)
+    return units, (*problems, *left), typed
+
+
+@functools.cache
+def _graded() -> frozenset[str]:
+    """The names of all functions that the course grades."""
+    return frozenset(item.function for item in (*bank.builds(), *bank.on_request()))
+
+
+def _units(cells: Sequence[Cell], functions: Collection[str]) -> tuple[tuple[Unit, ...], list[str]]:
+    """What is kept of the cells, and a sentence about each line that is needed and left out."""
+    lines = [cell.source.encode().split(b"\n") for cell in cells]
+    statements = [
+        [(node, _segment(rows, node)) for node in cell.tree.body] for cell, rows in zip(cells, lines, strict=True)
+    ]
+    places, names = needs.needed([one for of_cell in statements for one in of_cell], functions)
+    units: list[Unit] = []
+    first = 0
+    for cell, of_cell in zip(cells, statements, strict=True):
+        wanted = {place - first for place in range(first, first + len(of_cell)) if place in places}
+        kept = [place for place, (node, _) in enumerate(of_cell) if place in wanted or _is_kept(node)]
+        told = tuple(number for number, place in enumerate(kept) if place in wanted)
+        units.append(Unit(cell.label, _joined([of_cell[place] for place in kept]), None, told))
+        first += len(of_cell)
+    left = [(cell.label, line, name) for cell in cells for line, name in cell.assigned if name in names]
+    why = "from a magic or a shell command, which grading does not run: write it in Python"
+    return (
+        tuple(unit for unit in units if unit.source),
+        [f"{label} line {line} gets {name} {why}" for label, line, name in left],
+    )
 
 
 def recognise(text: str) -> bool:
@@ -127,12 +169,9 @@ def _source(cell: Any) -> str:
 
 def parse(source: str) -> tuple[str, ast.Module]:
     """The source without magics, and its syntax tree; both empty for a cell in another language (``%%bash``)."""
-    if source.lstrip().startswith("%%"):
-        if re.search(r"^(def|class) ", source, re.MULTILINE):
-            raise Unreadable("starts with %% and is skipped, with the definitions in it")
-        source = ""
+    source = magics.without_cell_magics(source)
     faults: list[BaseException] = []
-    for repair in (str, _plain, _uncommented):
+    for repair in (str, magics.without_magics, magics.without_comments):
         source = repair(source)
         try:
             return source, syntax.parse(source)
@@ -143,25 +182,13 @@ def parse(source: str) -> tuple[str, ast.Module]:
     raise Unreadable("is nested too deeply to be read")
 
 
-def _plain(source: str) -> str:
-    """The source with ``pass`` in place of IPython's lines; the number of lines does not change."""
-    source = JOINED.sub(lambda match: f"{match[1]}pass" + "\n" * match[0].count("\n"), source)
-    return MAGIC.sub(r"\1pass", source)
-
-
-def _uncommented(source: str) -> str:
-    """The source with ``pass`` for magics that a tool commented out: one may have been the only line of a branch."""
-    return COMMENTED.sub(r"\1\2pass", source)
-
-
-def _kept(source: str, tree: ast.Module) -> str:
-    """The statements of a cell that are kept, each on its original line."""
-    lines = source.encode().split(b"\n")
+def _joined(statements: Iterable[tuple[ast.stmt, str]]) -> str:
+    """The text of some statements of a cell, each on its original line."""
     text: list[str] = []
     line = 1
-    for node in filter(_is_kept, tree.body):
+    for node, segment in statements:
         first = first_line(node)
-        text += ["\n" * (first - line) if first > line else ";" if text else "", _segment(lines, node)]
+        text += ["\n" * (first - line) if first > line else ";" if text else "", segment]
         line = node.end_lineno or node.lineno
     return "".join(text)
 

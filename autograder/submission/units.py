@@ -31,12 +31,14 @@ class Unit:
 
     ``label`` is what a report calls it: ``"cell 4"`` (the fourth code cell) or ``"collectives.py"``. ``module`` is the
     name of its topic module (``"collectives"``) if the submission is a folder of them; None for a single file or
-    notebook, whose units share one namespace.
+    notebook, whose units share one namespace. ``needed`` is None for a file that runs as a whole; the statements of a
+    cell run one by one, and those at these places are needed by graded functions: if one fails, the report says so.
     """
 
     label: str
     source: str
     module: str | None = None
+    needed: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -416,9 +416,9 @@ def test_lines_for_ipython_are_dropped_and_count_as_lines(source):
 
 
 def test_cells_of_other_languages_are_skipped_and_named_when_they_define_something():
-    units, problems, _ = notebook.parts("a.ipynb", cells("%%bash\nls |", "\n%%time\ndef f():\n    return 1", "X = 1"))
+    units, problems, _ = notebook.parts("a.ipynb", cells("%%bash\nls |", "\n%%writefile a.py\ndef f():\n    return 1", "X = 1"))
     assert [unit.label for unit in units] == ["cell 3"]
-    assert problems == ("cell 2 starts with %% and is skipped, with the definitions in it",)
+    assert problems == ("cell 2 starts with %%writefile and is skipped, with the definitions in it",)
 
 
 def test_cells_of_the_format_of_2014_are_read_from_their_worksheets():

@@ -1,0 +1,91 @@
+"""IPython's lines in a cell: magics, shell commands, requests for help. What is left after them is Python.
+
+Such a line begins a *logical* line. A ``%`` or ``!`` inside brackets, after a backslash or in a string is Python's own.
+Neither IPython nor :mod:`tokenize` is needed to find them: the second stops at the first magic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from autograder.submission.units import Unreadable
+
+#: A line for IPython, with the lines that backslashes join to it: its indentation, the names it assigns, the rest.
+MAGIC = re.compile(
+    r"(?P<indent>[ \t]*)(?:(?:(?P<names>\w[\w., ]*)=[ \t]*)?[%!](?:[^\n\\]|\\\n|\\)*|\?[^\n]*|[\w.]+\?{1,2}[ \t]*(?=\n|\Z))"
+)
+#: The one magic whose line is a statement of the learner's namespace.
+TIMED = re.compile(r"[ \t]*%time[ \t]+(?![-\s])")
+#: A magic in a comment, as jupytext (after the indentation) and Colab (before it) write it into a script.
+COMMENTED = re.compile(r"(?P<indent>[ \t]*)#[ \t]?(?P<more>[ \t]*)[%!][^%\s][^\n]*")
+#: The first line of a cell that is for a magic.
+CELL = re.compile(r"\s*%%[ \t]*(\S*)[^\n]*")
+#: Magics of a cell whose text runs as Python in the learner's namespace, as it would without them.
+PYTHON = {"time", "timeit", "capture", "prun", "debug", "memit", "mprun", "lprun", "pyinstrument", "snakeviz", "scalene"}
+#: What matters for finding the end of a logical line.
+PIECE = re.compile(
+    r"""\#[^\n]*
+    | \"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z) | '{3}(?:\\.|[^\\])*?(?:'{3}|\Z)
+    | \"(?:\\.|[^\"\\\n])*\"? | '(?:\\.|[^'\\\n])*'?
+    | \\\n | \n | [(\[{] | [)\]}] | [^#\"'\\\n()\[\]{}]+ | \\""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def without_cell_magics(source: str) -> str:
+    """A cell without the ``%%`` lines that leave it Python, such as ``%%time``; empty if it is in another language.
+
+    Raises:
+        Unreadable: it is in another language and seems to define something.
+    """
+    while found := CELL.match(source):
+        if found[1] not in PYTHON:
+            if re.search(r"^[ \t]*(async def|def|class) ", source, re.MULTILINE):
+                raise Unreadable(f"starts with %%{found[1][:20]} and is skipped, with the definitions in it")
+            return ""
+        source = "\n" * found[0].count("\n") + source[found.end() :]
+    return source
+
+
+def without_magics(source: str) -> str:
+    """The source with ``pass`` in place of IPython's lines; the number of lines does not change."""
+    return "".join(text for text, _ in _pieces(source, MAGIC))
+
+
+def without_comments(source: str) -> str:
+    """The source with ``pass`` for magics that a tool commented out: one may have been the only line of a branch."""
+    return "".join(text for text, _ in _pieces(source, COMMENTED))
+
+
+def assigned(source: str) -> Iterator[tuple[int, str]]:
+    """The names that a cell assigns from magics and shell commands, each with its line."""
+    line = 1
+    for text, found in _pieces(source, MAGIC):
+        names = found["names"] if found else None
+        yield from ((line, name) for name in re.findall(r"\w+", names or ""))
+        line += text.count("\n")
+
+
+def _pieces(source: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """The text in pieces; a logical line that matches the pattern is replaced, and comes with its match."""
+    place, depth, begins = 0, 0, True
+    while place < len(source):
+        if begins and (found := pattern.match(source, place)):
+            yield _replaced(found), found
+            place, begins = found.end(), False
+            continue
+        piece = PIECE.match(source, place)
+        assert piece is not None
+        text, place = piece[0], piece.end()
+        depth = max(0, depth + (text in "([{") - (text in ")]}"))
+        begins = text == "\n" and depth == 0
+        yield text, None
+
+
+def _replaced(found: re.Match[str]) -> str:
+    groups = found.groupdict()
+    timed = TIMED.match(found[0])
+    if timed and "names" in groups:
+        return groups["indent"] + found[0][timed.end() :]
+    return groups["indent"] + groups.get("more", "") + "pass" + "\n" * found[0].count("\n")
