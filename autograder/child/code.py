@@ -14,7 +14,7 @@ import sys
 CLOSED = {
     "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
     "experiments": "what the pages run cannot be imported in grading",
-    "autograder": "of autograder only check, predict, design, scorecard and export_progress can be imported in grading",
+    "autograder": "autograder cannot be imported in grading, except for check, predict, design and scorecard",
     "rankzero": "only rankzero.facts.units can be imported in grading",
 }
 

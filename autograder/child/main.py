@@ -67,6 +67,7 @@ class Child:
         self.units = sibling("child_code")
         self.code = self.group = self.stage = None
         self.drivers = {}
+        self.homes = {}
 
     def serve(self):
         while True:
@@ -106,6 +107,7 @@ class Child:
             self.channel.send(kind="down", wall=str(down))
             os._exit(1)
         self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
+        self.homes = request["homes"]
         return {"kind": "ready"}
 
     def preload(self, request):
@@ -131,7 +133,8 @@ class Child:
 
     def find(self, request):
         """The function or class that is asked for, or None."""
-        for module in (self.code.module(request["module"]), self.code.shared_module()):
+        home = self.homes.get(request["function"], request["module"])
+        for module in (self.code.module(home), self.code.shared_module()):
             if module is not None and request["function"] in module.__dict__:
                 return module.__dict__[request["function"]]
         return None

@@ -76,7 +76,11 @@ class Children:
 
     def problems_with(self, item: Build, child: Process) -> list[str]:
         """Sentences about the units of ``item`` that ``child`` could not run."""
-        return self._loaded.get((child, item.module), [])
+        return self._loaded.get((child, self._home(item)), [])
+
+    def _home(self, item: Build) -> str:
+        """The module of the submission in which an item's function is looked for; empty for the shared namespace."""
+        return self.submission.homes.get(item.function, item.module) or ""
 
     def loaded(self, item: Build, ranks: int) -> list[Process]:
         """Living children, one for each rank, that have run the units of ``item``; new ones are started side by side.
@@ -88,7 +92,7 @@ class Children:
         self.provide(item)
         children = self._ready(package, ranks)
         try:
-            self._load(item, [child for child in children if (child, item.module) not in self._loaded])
+            self._load(item, [child for child in children if (child, self._home(item)) not in self._loaded])
         except ChildLost:
             if not self._is_left_out():
                 raise
@@ -146,6 +150,7 @@ class Children:
                 preload=[package] if package else [],
                 drivers=sorted(self._drivers[package]),
                 units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
+                homes=dict(self.submission.homes),
                 rankzero_units=rankzero_units(),
             )
         return child
@@ -175,12 +180,12 @@ class Children:
     def _load(self, item: Build, children: Sequence[Process]) -> None:
         """Run the units of ``item``. Later children skip a unit, or a statement, that hangs or ends its child."""
         for child in children:
-            child.send(do="load", module=item.module, skip=[list(place) for place in self._skip])
+            child.send(do="load", module=self._home(item), skip=[list(place) for place in self._skip])
         deadline = Deadline([child.pid for child in children], self.limits.imports)
         for child in children:
             reply = self._await_load(child, deadline)
             found = [self._problem(problem) for problem in _list(reply.get("problems"))[:100]]
-            self._loaded[child, item.module] = found
+            self._loaded[child, self._home(item)] = found
             if self.public:
                 self._problems.update(dict.fromkeys(found))
 
@@ -217,10 +222,11 @@ class Children:
         """The heaviest package that a child for ``item`` needs, by the item's grade or by what its source imports."""
         if item.grade not in ("call", "calls"):
             return "torch"
-        if item.module not in self._packages:
-            imported = packages.imports(self.submission, item.module)
-            self._packages[item.module] = next((name for name in PACKAGES if name in imported), "")
-        return self._packages[item.module]
+        home = self._home(item)
+        if home not in self._packages:
+            imported = packages.imports(self.submission, home)
+            self._packages[home] = next((name for name in PACKAGES if name in imported), "")
+        return self._packages[home]
 
     # Replies.
 

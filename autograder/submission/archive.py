@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO
 
-from autograder.submission.units import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, shown
+from autograder.submission.units import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, elsewhere, shown
 from autograder.submission.versions import Version
 
 #: Most entries in the archive of one submission.
@@ -53,6 +53,8 @@ def unpack(data: bytes) -> list[Version]:
             raise Unreadable(
                 f"the archive holds no .py file and no notebook, but an archive ({inner}): hand in that one"
             )
+        if not chosen and (sentence := elsewhere(paths)):
+            raise Unreadable(f"the archive {sentence}")
         return [Version(name, shown(path), content(archive, paths[path])) for name, path in chosen]
 
 

@@ -9,6 +9,7 @@ in a folder counts like the files in it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import time
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import bank
-from autograder.submission import archive, notebook, script
+from autograder.submission import archive, homes, notebook, script
 from autograder.submission.units import (
     FILE_LIMIT,
     OPENED,
@@ -32,6 +33,7 @@ from autograder.submission.units import (
     check_file_size,
     check_size,
     decode,
+    elsewhere,
     shown,
     visible,
 )
@@ -116,6 +118,8 @@ def load_files(
             raise Unreadable(f"{shown(name)} holds more than 64 MiB: clear the outputs, and hand in your labs alone")
     if problems and not found:
         raise Unreadable(problems[0])
+    if not found and (sentence := elsewhere(files)):
+        raise Unreadable(f"{shown(name)} {sentence}")
     return _assemble(shown(name), found, topics, "", problems, order)
 
 
@@ -180,7 +184,7 @@ def _assemble(
     files, notes = settle(versions, known, order)
     problems, sha256 = [*problems, *notes], sha256 or _digest(files)
     modules = _module_names(files, known)
-    units: list[Unit] = []
+    parts: dict[str, list[Unit]] = {}
     unread = []
     answers: dict[str, tuple[Any, ...]] = {}
     began = time.thread_time()
@@ -193,12 +197,13 @@ def _assemble(
             unread.append(str(error))
             continue
         label = f"{file} " if file.lower().endswith(".ipynb") and len(files) > 1 else ""
-        units += [replace(unit, label=label + unit.label) for unit in more]
+        parts[file] = [replace(unit, label=label + unit.label) for unit in more]
         problems = [*problems, *(label + sentence for sentence in sentences)]
         answers |= typed
     if len(unread) == len(files):
         raise Unreadable(unread[0])
-    return _bounded(Submission(name, tuple(units), (*problems, *unread), sha256, answers))
+    units, places, said = homes.settle(parts, _functions())
+    return _bounded(Submission(name, units, (*problems, *said, *unread), sha256, answers, places))
 
 
 def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, str | None]:
@@ -207,6 +212,12 @@ def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, st
     if not set(stems.values()) & set(topics):
         return {}
     return {file: stem for file, stem in stems.items() if stem.isidentifier()}
+
+
+@functools.cache
+def _functions() -> Mapping[str, str]:
+    """The topic module of each function that the course grades."""
+    return {item.function: item.module for item in (*bank.builds(), *bank.on_request())}
 
 
 def _bank_topics() -> set[str]:

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from autograder.submission.definitions import is_check
+
 #: Methods that change the object they are called on, wherever the call stands.
 CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "popitem", "add", "discard"}
 CHANGING |= {"sort", "reverse", "seed", "write", "register", "appendleft", "extendleft", "popleft"}
@@ -78,7 +80,7 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
 
 def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call]) -> Effects:
     """The effects of a statement at the top level of a module; ``calls`` says what calls of its functions do."""
-    if _is_check(node):
+    if is_check(node):
         return Effects()
     binds, uses, sets = _names(node, text)
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -92,14 +94,6 @@ def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call]) -> Effects:
     value = getattr(node, "value", None)
     aliases = {_root(value)} - {""} if isinstance(node, ast.Assign) and not isinstance(value, ast.Call) else set()
     return Effects(binds, changes | sets, uses | binds, aliases)
-
-
-def _is_check(node: ast.stmt) -> bool:
-    """Whether a statement is ``f = check(f)``: in grading the learner's own function goes on."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call(func=function, args=[ast.Name(id=given)])):
-            return target == given and _last(function) == "check"
-    return False
 
 
 # Names

@@ -20,7 +20,9 @@ IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
 CODE = (".py", ".ipynb")
 OPENED = (*CODE, ".zip")
 #: What a chapter's folder in ``labs`` is called.
-CHAPTER = re.compile(r"ch\d\d")
+CHAPTER = re.compile(r"ch(?:apter)?[ _-]?\d\d?", re.I)
+#: Folders, in lower case, whose files and chapters count besides those at the top; the first is the course's own.
+PLACES = ("labs", "lab", "src", "submission", "submissions", "code", "solution", "notebooks")
 #: What to hand in, for sentences that refuse anything else.
 WANTED = "hand in a .py file, a notebook (.ipynb), or a .zip of them"
 
@@ -52,6 +54,8 @@ class Submission:
         sha256: of the file handed in; for a folder, of the names and contents of the files that count.
         answers: what was typed into ``predict`` and ``design``, by question: literals and arithmetic of literals,
             never run.
+        homes: where a function stands that does not stand, written, in its topic module: another module of the
+            submission, or None for the namespace that notebooks share.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Submission:
     problems: tuple[str, ...] = ()
     sha256: str = ""
     answers: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    homes: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Unreadable(Exception):
@@ -91,7 +96,8 @@ def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tu
     """The files in a folder or archive that may count, as pairs of file name and path.
 
     The top folder is the first one that holds more than a single folder; it may be ``labs`` itself. First come the
-    files in its ``labs`` and in their chapters' folders, then those of the top folder itself.
+    files in its ``labs`` and in their chapters' folders, then those in other :data:`PLACES`, then those of the top
+    folder itself. Capitals do not matter.
     """
     split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
     split = [(path, parts) for path, parts in split if all(map(visible, parts))]
@@ -99,16 +105,33 @@ def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tu
     while split and all(len(parts) > top + 1 and parts[top] == split[0][1][top] for _, parts in split):
         top += 1
     beside = [(shown(parts[-1]), path) for path, parts in split if len(parts) == top + 1]
-    labs = [(shown(parts[-1]), path) for path, parts in split if _in_labs(parts[top:])]
+    inside = [(path, parts[top:]) for path, parts in split if _in_labs(parts[top:])]
+    inside.sort(key=lambda one: _rank(one[1][0]))
+    labs = [(shown(parts[-1]), path) for path, parts in inside]
     return labs + [one for one in beside if one not in labs]
+
+
+def _rank(folder: str) -> int:
+    """0 for ``labs`` and for the folder of a chapter, 1 for any other place."""
+    return int(folder.lower() in PLACES[1:])
 
 
 def _in_labs(parts: Sequence[str]) -> bool:
     """Whether a path below the top folder is a lab's: ``labs/zero.py``, ``labs/ch05/zero.py``, ``ch05/zero.py``."""
-    below = parts[1:] if parts[0] == "labs" else parts
+    below = parts[1:] if parts[0].lower() in PLACES else parts
     if len(below) == 2:
         return bool(CHAPTER.fullmatch(below[0]))
     return len(below) == 1 and len(parts) == 2
+
+
+def elsewhere(paths: Iterable[str]) -> str:
+    """That code was found, but where none is looked for; empty if no code was found."""
+    code = sorted(path for path in paths if path.lower().endswith(CODE) and all(map(visible, PurePosixPath(path).parts)))
+    if not code:
+        return ""
+    more = f" and {len(code) - 1} more" if len(code) > 1 else ""
+    where = "at the top, in labs, src or submission, and in folders of chapters there (ch05)"
+    return f"holds {shown(code[0])[-80:]}{more}, but code is looked for only {where}: hand in your labs like that"
 
 
 def decode(file: str, data: bytes) -> str:

@@ -8,20 +8,15 @@ solved one counts. If both are written and differ, the choice is left to the lea
 from __future__ import annotations
 
 import ast
-import functools
-import inspect
 import re
-import textwrap
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder import bank, syntax
-from autograder.items import Debug
+from autograder import syntax
 from autograder.submission import notebook
+from autograder.submission.definitions import definitions
 from autograder.submission.units import Unreadable, decode
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _ENDING = r"(?P<ending>\.(?:py|ipynb))"
 #: Names that only a copy has.
@@ -43,17 +38,6 @@ class Version:
     title: str
     where: str
     data: bytes
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A function or class at the top level of a file: its statements, and whether it is still as it was handed out.
-
-    A stub does nothing but raise, or is still the wrong program that a debug exercise asks to fix.
-    """
-
-    body: tuple[str, ...]
-    stub: bool
 
 
 def settle(
@@ -152,7 +136,7 @@ class _Code:
         except (Unreadable, *syntax.BROKEN):
             trees = []
         self.whole = [ast.dump(tree) for tree in trees]
-        self.definitions = {name: one for tree in trees for name, one in _definitions(tree)}
+        self.definitions = {name: one for tree in trees for name, one in definitions(tree.body)}
 
     def is_behind(self, other: _Code) -> bool:
         """Whether ``other`` has all that this one has: they are equal, or differ only in what is still a stub here."""
@@ -168,35 +152,3 @@ def _sources(version: Version) -> list[str]:
         return [decode(version.title, version.data)]
     units, _, typed = notebook.parts(version.title, version.data)
     return [*(unit.source for unit in units), repr(sorted(typed.items()))]
-
-
-def _definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
-    for node in tree.body:
-        if isinstance(node, _Function | ast.ClassDef):
-            functions = [part for part in ast.walk(node) if isinstance(part, _Function)]
-            unwritten = bool(functions) and all(map(_only_raises, functions))
-            yield node.name, Definition(_statements(node), unwritten or _statements(node) == _given().get(node.name))
-
-
-def _only_raises(function: _Function) -> bool:
-    body = _body(function)
-    return len(body) == 1 and isinstance(body[0], ast.Raise)
-
-
-@functools.cache
-def _given() -> dict[str, tuple[str, ...]]:
-    """The statements of the wrong programs that debug exercises hand out, by function name."""
-    wrong = {item.function: item.wrong for item in bank.builds() if isinstance(item, Debug) and item.wrong}
-    sources = {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
-    return {name: _statements(syntax.parse(source).body[0]) for name, source in sources.items()}
-
-
-def _statements(node: ast.stmt) -> tuple[str, ...]:
-    """The statements of a definition as text, without imports, which may have been moved to the top of the file."""
-    return tuple(ast.dump(part) for part in _body(node) if not isinstance(part, ast.Import | ast.ImportFrom))
-
-
-def _body(node: ast.stmt) -> list[ast.stmt]:
-    """The statements of a definition without its docstring."""
-    assert isinstance(node, _Function | ast.ClassDef)
-    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

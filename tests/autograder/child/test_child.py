@@ -21,7 +21,7 @@ def talk(*requests: dict) -> list[dict]:
 
 def start(source: str) -> dict:
     units = [["s.py", None, source]]
-    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "drivers": []}
+    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "drivers": [], "homes": {}}
     return {"do": "start", "units": units, "rankzero_units": rankzero_units(), **common}
 
 
