@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
 import threading
 import warnings
 
 _LOCK = threading.Lock()
+#: A name of very many parts. Python's parser takes memory that grows with the square of their number.
+LONG_NAME = re.compile(r"(?<!\w)(?:\w++[\s\\]*+\.[\s\\]*+){200}")
+#: How the messages and lines look at which an older Python stops and a newer one does not: f-strings with quotes inside
+#: and type parameters (3.12), t-strings and exceptions without brackets (3.14).
+NEWER = re.compile(
+    r"^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|^\s*type\s+\w+.*=|\b[rR]?[tT][rR]?[\"']|^\s*except\*?\s+\w[\w.]*\s*,"
+)
 
 
 def parse(source: str) -> ast.Module:
@@ -18,12 +27,33 @@ def parse(source: str) -> ast.Module:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as :func:`ast.parse`.
     """
+    if found := LONG_NAME.search(source):
+        line = source.count("\n", 0, found.start()) + 1
+        raise SyntaxError("a name of very many parts", ("<unknown>", line, 1, ""))
     with _LOCK:
         return ast.parse(source)
 
 
 #: What :func:`parse` raises for text that cannot be parsed.
 BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def newer(message: str, line: str) -> str:
+    """What to add to a syntax error that a newer Python may not find; else empty.
+
+    Args:
+        message: of the error.
+        line: of the source, where it was found.
+    """
+    if not (message.startswith("f-string") or NEWER.search(line) or ("unterminated" in message and _opens(line))):
+        return ""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return f" (graded with Python {version}; it may be right in a newer Python: write it for {version})"
+
+
+def _opens(line: str) -> bool:
+    """Whether a line begins an expression in an f-string that ends on a later line."""
+    return re.search(r"\b[rR]?[fF][rR]?[\"'][^\"']*\{", line) is not None
 
 
 def tree_of(source: str) -> ast.Module | None:

@@ -3,7 +3,8 @@
 Inside, ``labs`` is the submission itself. A module is found by its own name, whatever chapter's folder it was handed in
 or is imported from: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are the same module. ``rankzero`` holds
 ``rankzero.facts.units`` and nothing else; ``autograder`` holds ``check`` and its like, which do nothing here. The other
-packages of the course cannot be imported, and the ImportError says so. This file uses little of the standard library and nothing else: every grading pays for the child's start.
+packages of the course cannot be imported, and the ImportError says so. This file uses little of the standard library
+and nothing else: every grading pays for the child's start.
 """
 
 # mypy: no-check-untyped-defs

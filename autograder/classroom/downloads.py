@@ -3,8 +3,9 @@
 Gradescope's export contains a folder ``submission_NNN`` for each submission, and ``submission_metadata.yml``, which
 names the submitters (several for a group). Canvas puts all files into one folder and names each of them
 ``lastfirst_LATE_userid_fileid_name`` (typed text is ``lastfirst_userid_text.html``) or, if grading is anonymous,
-``LATE_anon_aB3dE_fileid_name``. Moodle makes a folder ``Full Name_123456_assignsubmission_file_`` for each learner, or
-prefixes each file name with that. Anything else is a plain class: one file or folder per learner.
+``LATE_anon_aB3dE_fileid_name``; files of a quiz are called ``lastfirstuserid_question_questionid_fileid_name``. Moodle
+makes a folder ``Full Name_123456_assignsubmission_file_`` for each learner, or prefixes each file name with that.
+Anything else is a plain class: one file or folder per learner.
 
 Learners choose their own names and file names, so a file name that could belong to either of two learners is assigned
 to neither. Canvas removes ``_12_`` from a learner's name but leaves ``_12`` at its end; it writes LATE, in capitals,
@@ -35,6 +36,11 @@ MOODLE = re.compile(
 _WHO = r"(?:(?P<name>.+?)_)??(?P<late>late_)?(?P<user>\d+)_"
 CANVAS = re.compile(_WHO + r"(?P<number>\d+)_(?P<file>.+)", re.I | re.A | re.DOTALL)
 CANVAS_TYPED = re.compile(_WHO + r"(?:text|link)\.html", re.I | re.A)
+#: A file handed in to a question of a quiz: the user's number follows the name at once, then comes the question's.
+QUIZ = re.compile(
+    r"(?P<name>.*?[^\d_])?_?(?P<late>late_?)?(?P<user>\d+)_question_\d+_(?P<number>\d+)_(?P<file>.+)",
+    re.I | re.A | re.DOTALL,
+)
 #: The other form of an anonymous class: five letters and digits instead of a user's number.
 _NOBODY = r"(?P<late>LATE_)?(?P<name>anon)_(?P<user>[0-9A-Za-z]{5})_"
 ANONYMOUS = re.compile(_NOBODY + r"(?P<number>\d+)_(?P<file>.+)", re.A | re.DOTALL)
@@ -248,7 +254,7 @@ def _participant(number: str, entries: Sequence[Fit], problem: str) -> Found:
 
 def canvas(found: Class) -> list[Found] | None:
     """Everyone in Canvas's download of an assignment."""
-    patterns = (ANONYMOUS, ANONYMOUS_TYPED, CANVAS, CANVAS_TYPED)
+    patterns = (ANONYMOUS, ANONYMOUS_TYPED, QUIZ, CANVAS, CANVAS_TYPED)
     parted = _mostly(found, *patterns, folders=found.zipped)  # where a name may hold a slash
     if parted is None:
         return None

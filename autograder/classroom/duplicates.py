@@ -8,13 +8,16 @@ with one natural solution therefore counts for nothing: many learners wrote it, 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from autograder.classroom.fingerprints import fingerprints, grams, streams
-from autograder.submission import Submission, Unit
+from autograder.submission import Submission, Unit, magics
+from autograder.submission.definitions import given_programs
 
 #: A fingerprint is common knowledge if more submissions than this contain it, and more than this share of the class.
 COMMON, COMMON_SHARE = 10, 0.05
@@ -93,6 +96,20 @@ def report(submissions: Mapping[str, Submission], starter: Submission | None = N
         pair = _pair((first, second), (programs[first], programs[second]), evidence, weights, least)
         found += [pair] if pair else []
     return sorted(found, key=lambda pair: (-pair.similarity, -pair.evidence, pair.first, pair.second))
+
+
+def handed_out(root: Path) -> Submission:
+    """All code that the course gives to everybody: labs, the cells of its pages, and the programs to repair.
+
+    ``root`` is the folder of a checkout; labs and pages that are not there are left out.
+    """
+    sources = [path.read_text(encoding="utf-8") for path in sorted(root.glob("labs/**/*.py"))]
+    for path in sorted(root.glob("book/**/*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        sources += [magics.without_magics(text) for text in texts]
+    sources += given_programs().values()
+    return Submission("the course", tuple(Unit("", source) for source in sources))
 
 
 def _all_grams(unit: Unit) -> set[int]:

@@ -27,7 +27,9 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("duplicates", help="list submissions that share more than chance explains")
     parser.add_argument("folder", metavar="DIR", help="the folder or archive of a class")
-    parser.add_argument("--starter", metavar="PATH", help="what everybody was given (default: the course's labs)")
+    parser.add_argument(
+        "--starter", metavar="PATH", help="what everybody was given (default: the course's labs and pages)"
+    )
     parser.add_argument("--least", type=float, default=0.8, metavar="SHARE", help="least to report (default: 0.8)")
     parser.add_argument("--csv", metavar="FILE", help="write the pairs as a table")
     parser.set_defaults(command=_duplicates)
@@ -69,14 +71,14 @@ def _class(folder: str) -> tuple[dict[str, Submission], list[str]]:
 
 
 def _starter(path: str | None) -> Submission | None:
-    """The code that everybody was given, which does not count: by default the course's labs."""
+    """The code that everybody was given, which does not count: by default all that the course handed out."""
     from autograder import submission
+    from autograder.classroom import duplicates
 
-    labs = Path(__file__).resolve().parents[2] / "labs"
-    if path is None and not labs.is_dir():
-        return None
+    if path is None:
+        return duplicates.handed_out(Path(__file__).resolve().parents[2])
     try:
-        return submission.load(path or labs)
+        return submission.load(path)
     except submission.Unreadable as error:
         raise Usage(f"the starter code cannot be read: {error}") from None
 

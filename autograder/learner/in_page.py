@@ -170,7 +170,7 @@ def _sentence(error: BaseException) -> str:
 def defined(function: str, source: str, others: Mapping[str, str]) -> Any:
     """What ``source`` defines under the name ``function``, or None; it may use ``others``, programs by name."""
     tree = ast.parse(source, FILE)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
+    namespace: dict[str, Any] = {"__name__": "__main__", "__file__": f"{function}.py"}
     with trusted.deadline(checking.TIME):
         _borrow(_wanted(tree), function, others, namespace)
         exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)

@@ -66,11 +66,11 @@ def values_of(item: Design, choices: Any) -> Values | str:
     names = {knob.name for knob in item.knobs}
     for name in choices:
         if name not in names:
-            return f"{item.id} has no choice {name!r}: choose {', '.join(knob.name for knob in item.knobs)}"
+            return f"{item.id} has no choice {str(name)[:40]!r}: choose {', '.join(knob.name for knob in item.knobs)}"
     for knob in item.knobs:
         value = choices.get(knob.name)
         if isinstance(value, bool) or value not in knob.options:
             options = ", ".join(map(str, knob.options))
-            said = f"got {value!r}" if knob.name in choices else "it is missing"
+            said = f"got {repr(value)[:80]}" if knob.name in choices else "it is missing"
             return f"{knob.name} must be one of {options}; {said}"
     return tuple(int(choices[knob.name]) for knob in item.knobs)

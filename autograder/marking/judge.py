@@ -23,7 +23,14 @@ from autograder.marking.marks import Mark, MarkState, Share
 from autograder.marking.outcome import Outcome
 from autograder.marking.papers import Paper
 from autograder.marking.requests import prepared
-from autograder.marking.sentences import ABSENT, PublicResult, hidden_sentences, public_sentences, was_tried
+from autograder.marking.sentences import (
+    ABSENT,
+    PublicResult,
+    hidden_sentences,
+    public_sentences,
+    was_tried,
+    without_end,
+)
 
 
 def mark(
@@ -46,6 +53,8 @@ def mark(
         return Mark(paper.item, "wrong", unpaid, ("answers change from call to call",))
     score = sum(share.score for share in shares)
     state: MarkState = "right" if all(right.values()) else "partly" if score > 0 else "wrong"
+    if endless := without_end(first, outcomes, faults):
+        return Mark(paper.item, state, shares, (endless,))
     slip, hidden = hidden_sentences(paper, outcomes, faults)
     if shares[0].passed == shares[0].total and not shares[0].score:
         hidden.append("The public cases are right, but too many other ordinary inputs are not: they earn nothing yet.")

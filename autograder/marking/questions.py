@@ -41,6 +41,19 @@ PREFIXES = (1e3, 1e6, 1e9, 1e12, 1e-3, 1e-6, 1e-9, 1e-12)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+#: Most letters of an answer that a sentence repeats.
+QUOTED = 80
+
+
+def quoted(answer: Any) -> str:
+    """An answer as a sentence repeats it: at most ``QUOTED`` letters."""
+    try:
+        text = repr(answer)
+    except ValueError:  # an integer of too many digits
+        text = "an integer of very many digits"
+    return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+
+
 class BadAnswer(ValueError):
     """A call of ``predict`` that cannot be judged. A notebook shows its one sentence and no traceback."""
 
@@ -143,7 +156,7 @@ def _number(answer: Any, part: Part | Estimate) -> float:
         try:
             return arithmetic.read(answer, part.unit)
         except arithmetic.Refused as error:
-            raise BadAnswer(f"{wanted}, got {answer!r}. {error}") from None
+            raise BadAnswer(f"{wanted}, got {quoted(answer)}. {error}") from None
     if isinstance(answer, bool) or not isinstance(answer, Real):
         raise BadAnswer(f"{wanted}, got {type(answer).__name__}")
     try:
@@ -151,7 +164,7 @@ def _number(answer: Any, part: Part | Estimate) -> float:
     except OverflowError:
         value = math.inf
     if not math.isfinite(value):
-        raise BadAnswer(f"{wanted} that is finite, got {answer}")
+        raise BadAnswer(f"{wanted} that is finite, got {quoted(answer)}")
     return value
 
 
@@ -174,7 +187,7 @@ def _judge_estimate(item: Estimate, answers: tuple[Any, ...]) -> Verdict:
         raise BadAnswer(f"{item.id} asks for one number ({item.label}, in {item.unit}), got {len(answers)}")
     given = _number(answers[0], item)
     if given <= 0:
-        raise BadAnswer(f"{item.label}: a positive number is needed, got {answers[0]}")
+        raise BadAnswer(f"{item.label}: a positive number is needed, got {quoted(answers[0])}")
     right, sentence = judge_estimate(item, given)
     number = float(item.answer()) if right else given
     return Verdict(item, (Mark(item.label, shown(number, item.unit), right, sentence),))
@@ -204,7 +217,7 @@ def chosen(item: Choice, answer: Any) -> int:
     letters = LETTERS[: len(item.options)]
     if len(text) == 1 and text in letters:
         return item.options.index(item.shown()[letters.index(text)])
-    raise BadAnswer(f'{item.id} asks for one letter from "{letters[0]}" to "{letters[-1]}", got {answer!r}')
+    raise BadAnswer(f'{item.id} asks for one letter from "{letters[0]}" to "{letters[-1]}", got {quoted(answer)}')
 
 
 def _judge_choice(item: Choice, answers: tuple[Any, ...]) -> Verdict:
@@ -221,7 +234,7 @@ def _judge_order(item: Order, answers: tuple[Any, ...]) -> Verdict:
     steps = item.shown()
     if sorted(letters) != list(LETTERS[: len(steps)]):
         example = " ".join(LETTERS[: len(steps)])
-        raise BadAnswer(f'{item.id} asks for the letters "{example}" in order, each once, got {letters!r}')
+        raise BadAnswer(f'{item.id} asks for the letters "{example}" in order, each once, got {quoted(letters)}')
     given = [steps[LETTERS.index(letter)] for letter in letters]
     first = next((i for i, (a, b) in enumerate(zip(given, item.steps, strict=True)) if a != b), len(steps))
     sentence = "" if first == len(steps) else order_hint(first)

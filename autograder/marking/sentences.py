@@ -54,6 +54,18 @@ def was_tried(outcome: Outcome) -> bool:
     return not outcome.detail.startswith("not tried")
 
 
+def without_end(first: Sequence[PublicResult], outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> str:
+    """The one sentence about a function that does not return; empty if anything else is wrong with it.
+
+    What is not tried after it is not wrong, so no hint would be true.
+    """
+    failing = [one.outcome for one in first if one.fault]
+    failing += [outcome for outcome, fault in zip(outcomes, faults, strict=True) if fault]
+    if not first or not first[0].fault or any(outcome.kind != "timeout" for outcome in failing):
+        return ""
+    return first[0].outcome.detail.removeprefix("not tried: before, ")
+
+
 def public_sentences(paper: Paper, first: Sequence[PublicResult]) -> list[str]:
     """The first failing public cases in the order of the page, each as its call and what is wrong."""
     failing = [one for one in first if one.fault][:SHOWN]

@@ -23,7 +23,6 @@ from autograder.sandbox import Sandbox, site_packages
 from autograder.sandbox.launch import SandboxFailed
 from autograder.submission import Submission
 
-
 #: What a child runs: the index of a unit, and the place of a statement in it if its statements run one by one.
 Place = tuple[int, int | None]
 #: How many statements that hang, or end their child, are left out before the units of a submission count as lost.
@@ -250,7 +249,8 @@ class Children:
                 continue
             if not got:
                 child.kill()
-                raise ChildLost(Outcome("timeout", detail=f"{what} within {deadline.seconds:.1f} s"))
+                seconds = f"{deadline.seconds:.1f}".removesuffix(".0")
+                raise ChildLost(Outcome("timeout", detail=f"{what} within {seconds} s"))
             reply = got[0][1]
             if reply is None:
                 raise ChildLost(Outcome("died", detail=child.ended))

@@ -25,6 +25,12 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
 
+#: About an answer that is there, and is no number or text that can be read without running the program.
+UNREAD = (
+    "the answer could not be read: type a number or a text, a calculation with numbers, or a name that the line before "
+    "gives one of these"
+)
+
 
 def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
     """Run all cases of the exam, and grade the answers."""
@@ -113,6 +119,8 @@ def _answered(item: AnyQuestion, answers: tuple[Any, ...] | None) -> Answered:
     """The verdict on what was typed into ``predict`` or ``design``."""
     if not answers:
         return Answered(item, "missing", ("not answered",))
+    if any(answer is None for answer in answers):
+        return Answered(item, "wrong", (UNREAD,))
     try:
         verdict = questions.judge(item, answers)
     except questions.BadAnswer as error:

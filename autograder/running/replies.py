@@ -7,6 +7,7 @@ import functools
 import re
 from typing import Any
 
+from autograder import syntax
 from autograder.child.wire import REFUSALS, SIZES, not_plain
 from autograder.marking import values
 from autograder.marking.outcome import Outcome
@@ -78,7 +79,13 @@ class Reader:
         if unit is None:
             return "a part of the submission could not be run"
         at = f" at line {self.line(index, line)}" if self.line(index, line) else ""
-        return f"{self.units[unit].label}: {self.name(name, 'Exception')}{at}: {one_line(text, 200)}"
+        newer = syntax.newer(one_line(text, 200), self._text(unit, line)) if name == "SyntaxError" else ""
+        return f"{self.units[unit].label}: {self.name(name, 'Exception')}{at}: {one_line(text, 200)}{newer}"
+
+    def _text(self, unit: int, line: Any) -> str:
+        """The text of a line of a unit; empty if there is no such line."""
+        lines = self.units[unit].source.split("\n")
+        return lines[line - 1] if type(line) is int and 0 < line <= len(lines) else ""
 
     def unit(self, index: Any) -> int | None:
         """The index of a unit, if it is one."""

@@ -122,7 +122,7 @@ class Runner:
         self._child = child
         if len(child.ids) <= LOW:
             child.queue(*(prepared(item, case) for case in cases[place + len(child.ids) : place + AHEAD]))
-        reply = self.children.reply(child, Deadline([child.pid], self._limit(item)), f"{item.function} did not return")
+        reply = self.children.reply(child, Deadline([child.pid], self._limit(item)), f"{item.function} does not return")
         return self.outcome(item, child, reply)
 
     def _limit(self, item: Build) -> float:

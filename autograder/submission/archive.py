@@ -12,7 +12,16 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO
 
-from autograder.submission.units import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, elsewhere, shown
+from autograder.submission import course
+from autograder.submission.units import (
+    FILE_LIMIT,
+    TOTAL_LIMIT,
+    Unreadable,
+    candidates,
+    check_file_size,
+    elsewhere,
+    shown,
+)
 from autograder.submission.versions import Version
 
 #: Most entries in the archive of one submission.
@@ -53,6 +62,8 @@ def unpack(data: bytes) -> list[Version]:
             raise Unreadable(
                 f"the archive holds no .py file and no notebook, but an archive ({inner}): hand in that one"
             )
+        saved = [(name, path) for name, path in candidates(paths, (".json",)) if paths[path].file_size <= FILE_LIMIT]
+        chosen += [(name, path) for name, path in saved if course.recognise(content(archive, paths[path]))]
         if not chosen and (sentence := elsewhere(paths)):
             raise Unreadable(f"the archive {sentence}")
         return [Version(name, shown(path), content(archive, paths[path])) for name, path in chosen]

@@ -61,11 +61,16 @@ def _is_given(node: ast.stmt) -> bool:
 
 
 @functools.cache
-def _given() -> dict[str, tuple[str, ...]]:
-    """The statements of the wrong programs that debug exercises hand out, by function name."""
+def given_programs() -> dict[str, str]:
+    """The sources of the wrong programs that debug exercises hand out, by function name."""
     wrong = {item.function: item.wrong for item in bank.builds() if isinstance(item, Debug) and item.wrong}
-    sources = {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
-    return {name: _statements(syntax.parse(source).body[0]) for name, source in sources.items()}
+    return {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
+
+
+@functools.cache
+def _given() -> dict[str, tuple[str, ...]]:
+    """The statements of those programs, by function name."""
+    return {name: _statements(syntax.parse(source).body[0]) for name, source in given_programs().items()}
 
 
 def _statements(node: ast.stmt) -> tuple[str, ...]:

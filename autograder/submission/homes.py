@@ -1,8 +1,8 @@
 """Which of several definitions of one function counts, where a submission defines it in several files.
 
 Within a file or notebook the last one counts, as in Python. Across files a written one beats a stub wherever it stands.
-Of two that are written, the one in the function's own topic module counts, else the one that runs last; the report names
-both if they differ.
+Of two that are written, the one in the function's own topic module counts, else the one that runs last; the report
+names both if they differ.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 OPERATORS = {
@@ -18,40 +19,53 @@ OPERATORS = {
 }
 #: Largest exponent and largest integer operand. No answer in the course comes near.
 EXPONENT_LIMIT, INTEGER_LIMIT = 400, 10**120
+#: Longer texts are cut off: no answer is longer.
+TEXT = 1000
 #: An integer of more bits does not fit into a float, and takes long to calculate.
 BITS = 1024
 
 
-def literal(node: ast.expr) -> Any:
+def literal(node: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
     """The value of a literal or of arithmetic of literals; None when the expression is anything else.
+
+    ``names``: values of names that may stand for a literal.
 
     >>> literal(ast.parse("2 * 7 / 8", mode="eval").body)
     1.75
     """
     try:
-        return _value(node)
+        return _value(node, names or {})
     except (ValueError, ArithmeticError, RecursionError):
         return None
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
     match node:
-        case ast.Constant(value=bool() | int() | float() | str()):
+        case ast.Constant(value=str()):
+            return node.value[:TEXT]
+        case ast.Constant(value=bool() | int() | float()):
             return node.value
+        case ast.Name(id=name) if name in names:
+            return names[name]
         case ast.Tuple() | ast.List():
-            return [_value(element) for element in node.elts]
+            return [_value(element, {}) for element in node.elts]
+        case ast.Dict():
+            keys = [_value(key, {}) if key else None for key in node.keys]
+            if not all(isinstance(key, str) for key in keys):
+                raise ValueError("not choices by name")
+            return dict(zip(keys, [_value(value, {}) for value in node.values], strict=True))
         case ast.UnaryOp(op=ast.USub()):
-            return -_number(node.operand)
+            return -_number(node.operand, names)
         case ast.UnaryOp(op=ast.UAdd()):
-            return _number(node.operand)
+            return _number(node.operand, names)
         case ast.BinOp() if type(node.op) in OPERATORS:
-            return _combined(OPERATORS[type(node.op)], _number(node.left), _number(node.right))
+            return _combined(OPERATORS[type(node.op)], _number(node.left, names), _number(node.right, names))
     raise ValueError("not a literal")
 
 
-def _number(node: ast.expr) -> float:
+def _number(node: ast.expr, names: Mapping[str, Any]) -> float:
     """An operand: a number that is not a bool and not so large that arithmetic with it takes long."""
-    value = _value(node)
+    value = _value(node, names)
     if type(value) not in (int, float) or (isinstance(value, int) and abs(value) > INTEGER_LIMIT):
         raise ValueError("not a number to calculate with")
     return value

@@ -4,7 +4,7 @@ A ``.py`` file is kept whole: it is a module, whose top-level code may run (in t
 definitions and constants are kept (``notebook``), even if it was saved as a ``.py`` file (``script``), unless that file
 is named like a topic module. A folder or an archive holds topic modules named like those in ``labs``, notebooks, or
 both. Its other Python files can be imported as parts of ``labs``, so that they never shadow a real module. An archive
-in a folder counts like the files in it.
+in a folder counts like the files in it. So does the file that the page *Your course* saves (``course``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import bank
-from autograder.submission import archive, homes, notebook, script
+from autograder.submission import archive, course, homes, notebook, script
 from autograder.submission.units import (
     FILE_LIMIT,
     OPENED,
@@ -39,6 +40,8 @@ from autograder.submission.units import (
 )
 from autograder.submission.versions import Version, settle
 
+#: The name of a file that a browser or a mail program has given another ending.
+RENAMED = re.compile(r"(.+\.(?:ipynb|py))\.(?!zip$)[^.]+$", re.I)
 #: Most seconds of CPU time for reading the files of one submission.
 READING = 30.0
 #: Most files looked at in a folder.
@@ -71,15 +74,22 @@ def load_file(name: str, content: Callable[[], bytes], topics: Collection[str] |
         Unreadable: as for :func:`load`.
     """
     name = shown(name)
+    kinds = f"{name} is not a .py file, a notebook (.ipynb), a folder or a .zip archive"
+    if renamed := RENAMED.match(name):
+        raise Unreadable(f"{kinds} by its name: rename it to {renamed[1]}")
     if not name.lower().endswith(OPENED):
-        raise Unreadable(
-            f"{name} is not a .py file, a notebook (.ipynb), a folder or a .zip archive: hand in one of these"
-        )
+        raise Unreadable(f"{kinds}: hand in one of these")
     data = content()
     check_file_size(name, data)
     sha256 = hashlib.sha256(data).hexdigest()
     if name.lower().endswith(".zip"):
         return _assemble(name, archive.unpack(data), topics, sha256, [], ())
+    if name.lower().endswith(".json"):
+        if course.recognise(data):
+            return _assemble(name, [Version(name, name, data)], topics, sha256, [], ())
+        if notebook.recognise(decode(name, data)):
+            raise Unreadable(f"{name} is a notebook: rename it so that it ends in .ipynb")
+        raise Unreadable(f"{kinds}, nor was it saved by the page Your course: hand in one of these")
     units, problems, answers = _parts(name, data, None, topics)
     return _bounded(Submission(name, units, problems, sha256, answers))
 
@@ -105,7 +115,8 @@ def load_files(
     """
     found: list[Version] = []
     problems: list[str] = []
-    for file, path in [*candidates(files), *sorted(candidates(files, (".zip",)))]:
+    saved = candidates(files, (".json",))
+    for file, path in [*candidates(files), *saved, *sorted(candidates(files, (".zip",)))]:
         try:
             found += _opened(file, shown(path), files[path]())
         except Unreadable as error:
@@ -126,6 +137,8 @@ def load_files(
 def _opened(file: str, where: str, data: bytes) -> list[Version]:
     """The file itself, or the files in it if it is an archive."""
     check_file_size(file, data)
+    if file.lower().endswith(".json") and not course.recognise(data):
+        return []
     if not file.lower().endswith(".zip"):
         return [Version(file, where, data)]
     return [replace(inner, where=f"{where}/{inner.where}") for inner in archive.unpack(data)]
@@ -199,7 +212,7 @@ def _assemble(
         label = f"{file} " if file.lower().endswith(".ipynb") and len(files) > 1 else ""
         parts[file] = [replace(unit, label=label + unit.label) for unit in more]
         problems = [*problems, *(label + sentence for sentence in sentences)]
-        answers |= typed
+        answers = notebook.merged(answers, typed)
     if len(unread) == len(files):
         raise Unreadable(unread[0])
     units, places, said = homes.settle(parts, _functions())
@@ -232,6 +245,8 @@ def _parts(
         raise Unreadable(f"{file} is a zip archive: rename it so that it ends in .zip")
     if file.lower().endswith(".ipynb"):
         return notebook.parts(file, data)
+    if file.lower().endswith(".json"):
+        return course.parts(file, data)
     source = decode(file, data)
     if notebook.recognise(source):
         raise Unreadable(f"{file} is a notebook: rename it so that it ends in .ipynb")

@@ -13,7 +13,8 @@ from autograder.submission.units import Unreadable
 
 #: A line for IPython, with the lines that backslashes join to it: its indentation, the names it assigns, the rest.
 MAGIC = re.compile(
-    r"(?P<indent>[ \t]*)(?:(?:(?P<names>\w[\w., ]*)=[ \t]*)?[%!](?:[^\n\\]|\\\n|\\)*|\?[^\n]*|[\w.]+\?{1,2}[ \t]*(?=\n|\Z))"
+    r"(?P<indent>[ \t]*)(?:(?:(?P<names>\w[\w., ]*)=[ \t]*)?[%!](?:[^\n\\]|\\\n|\\)*"
+    r"|\?[^\n]*|[\w.]+\?{1,2}[ \t]*(?=\n|\Z))"
 )
 #: The one magic whose line is a statement of the learner's namespace.
 TIMED = re.compile(r"[ \t]*%time[ \t]+(?![-\s])")
@@ -22,7 +23,19 @@ COMMENTED = re.compile(r"(?P<indent>[ \t]*)#[ \t]?(?P<more>[ \t]*)[%!][^%\s][^\n
 #: The first line of a cell that is for a magic.
 CELL = re.compile(r"\s*%%[ \t]*(\S*)[^\n]*")
 #: Magics of a cell whose text runs as Python in the learner's namespace, as it would without them.
-PYTHON = {"time", "timeit", "capture", "prun", "debug", "memit", "mprun", "lprun", "pyinstrument", "snakeviz", "scalene"}
+PYTHON = {
+    "time",
+    "timeit",
+    "capture",
+    "prun",
+    "debug",
+    "memit",
+    "mprun",
+    "lprun",
+    "pyinstrument",
+    "snakeviz",
+    "scalene",
+}
 #: What matters for finding the end of a logical line.
 PIECE = re.compile(
     r"""\#[^\n]*

@@ -20,10 +20,23 @@ CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "update", "s
 CHANGING |= {"sort", "reverse", "seed", "write", "register", "appendleft", "extendleft", "popleft"}
 #: Builtin functions that change their arguments.
 SETTERS = {"setattr", "delattr", "next", "exec"}
-#: Calls that show, check, plot, wait, serve or start something, by their own name: they are no reason to run a statement.
+#: Calls that show, check, plot, wait, serve or start something, by their last name: no reason to run a statement.
 SHOWING = {"print", "display", "show", "plot", "check", "predict", "design", "scorecard", "explore", "stepper", "sleep"}
 SHOWING |= {"run", "start", "serve", "serve_forever", "spawn", "system", "Popen", "call", "check_call", "check_output"}
-SHOWING |= {"savefig", "figure", "legend", "title", "xlabel", "ylabel", "bar", "scatter", "hist", "grid", "launch", "help"}
+SHOWING |= {
+    "savefig",
+    "figure",
+    "legend",
+    "title",
+    "xlabel",
+    "ylabel",
+    "bar",
+    "scatter",
+    "hist",
+    "grid",
+    "launch",
+    "help",
+}
 #: Changed by code that does not say which names it means.
 ANY = "*"
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import ast
 import functools
 import json
-from collections.abc import Collection, Iterable, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from autograder import bank, syntax
-from autograder.submission import magics, needs
-from autograder.submission.literals import literal
+from autograder.submission import magics, needs, typed
 from autograder.submission.units import Unit, Unreadable, check_size, decode
 
 #: Calls whose value is a constant or a type.
@@ -71,19 +70,27 @@ def read(
     """Units, problems and typed answers of ``cells``: pairs of what a report calls the cell, and its source."""
     found: list[Cell] = []
     problems: list[str] = []
-    typed: dict[str, tuple[Any, ...]] = {}
+    given: dict[str, tuple[Any, ...]] = {}
     for label, cell in cells:
+        text = ""
         try:
             text = _source(cell)
             source, tree = parse(text)
             found.append(Cell(label, source, tree, () if source == text else tuple(magics.assigned(text))))
-            typed |= _answers(tree) if _asks(source) else {}
         except Unreadable as error:
             problems.append(f"{label} {error}")
+            given |= typed.unread(text)
         except RecursionError:
             problems.append(f"{label} is nested too deeply to be read")
+    if any(_asks(cell.source) for cell in found):
+        given = merged(given, typed.answers(cell.tree for cell in found))
     units, left = _units(found, _graded() if functions is None else functions)
-    return units, (*problems, *left), typed
+    return units, (*problems, *left), given
+
+
+def merged(first: Mapping[str, tuple[Any, ...]], second: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """The answers of two parts of a submission: those of the second count, but a card that is only shown is no answer."""
+    return {**first, **{question: answer for question, answer in second.items() if answer or question not in first}}
 
 
 @functools.cache
@@ -178,7 +185,8 @@ def parse(source: str) -> tuple[str, ast.Module]:
         except syntax.BROKEN as error:
             faults.append(error)
     if isinstance(fault := faults[1], SyntaxError):
-        raise Unreadable(f"is not Python: {fault.msg} at line {fault.lineno}")
+        line = "".join(source.split("\n")[(fault.lineno or 1) - 1 : fault.lineno])
+        raise Unreadable(f"is not Python: {fault.msg} at line {fault.lineno}{syntax.newer(fault.msg or '', line)}")
     raise Unreadable("is nested too deeply to be read")
 
 
@@ -237,32 +245,14 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def answers(source: str) -> dict[str, tuple[Any, ...]]:
-    """The answers that a source file types into ``predict`` and ``design``, by question; none if it is not Python."""
+    """The answers that a source file types into ``predict`` and ``design``, by question."""
     if not _asks(source):
         return {}
     try:
-        return _answers(syntax.parse(source))
+        return typed.answers([syntax.parse(source)])
     except syntax.BROKEN:
-        return {}
+        return typed.unread(source)
 
 
 def _asks(source: str) -> bool:
     return "predict" in source or "design" in source
-
-
-def _answers(tree: ast.Module) -> dict[str, tuple[Any, ...]]:
-    """The last answers to each question. An answer that is not made of literals becomes None."""
-    typed = {}
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
-            continue
-        question, *values = map(literal, node.args)
-        if not isinstance(question, str):
-            continue
-        if node.func.id == "predict":
-            typed[question] = tuple(values)
-        elif node.func.id == "design":
-            chosen = {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg}
-            chosen.pop("confidence", None)
-            typed[question] = (chosen,) if chosen else ()
-    return typed

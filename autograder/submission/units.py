@@ -16,9 +16,9 @@ TOTAL_LIMIT = 64 * 2**20
 SOURCE_LIMIT = 2**20
 #: Names that are skipped in folders and archives.
 IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
-#: Suffixes of files that hold code, and of all files that are opened; lower case.
+#: Suffixes of files that hold code, and of all files that are opened, in lower case. *Your course* saves a .json file.
 CODE = (".py", ".ipynb")
-OPENED = (*CODE, ".zip")
+OPENED = (*CODE, ".zip", ".json")
 #: What a chapter's folder in ``labs`` is called.
 CHAPTER = re.compile(r"ch(?:apter)?[ _-]?\d\d?", re.I)
 #: Folders, in lower case, whose files and chapters count besides those at the top; the first is the course's own.
@@ -126,7 +126,9 @@ def _in_labs(parts: Sequence[str]) -> bool:
 
 def elsewhere(paths: Iterable[str]) -> str:
     """That code was found, but where none is looked for; empty if no code was found."""
-    code = sorted(path for path in paths if path.lower().endswith(CODE) and all(map(visible, PurePosixPath(path).parts)))
+    code = sorted(
+        path for path in paths if path.lower().endswith(CODE) and all(map(visible, PurePosixPath(path).parts))
+    )
     if not code:
         return ""
     more = f" and {len(code) - 1} more" if len(code) > 1 else ""
