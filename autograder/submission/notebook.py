@@ -89,7 +89,7 @@ def read(
 
 
 def merged(first: Mapping[str, tuple[Any, ...]], second: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-    """The answers of two parts of a submission: those of the second count, but a card that is only shown is no answer."""
+    """The answers of two parts of a submission. Those of the second count; a card that is only shown is no answer."""
     return {**first, **{question: answer for question, answer in second.items() if answer or question not in first}}
 
 

@@ -197,7 +197,7 @@ def test_answers_are_read_and_never_run(tmp_path):
     source += "x = predict('c', 'b d a', confidence=50)\npredict('a', 3)\n"
     (tmp_path / "a.py").write_text(source)
     (tmp_path / "a.ipynb").write_bytes(cells(source, "predict(name, 1)\npredict()"))
-    wanted = {"a": (3,), "b": (None, -1), "c": ("b d a",)}
+    wanted = {"a": (3,), "b": (None,), "c": ("b d a",)}
     assert load(tmp_path / "a.py", TOPICS).answers == wanted
     assert load(tmp_path / "a.ipynb", TOPICS).answers == wanted
 
@@ -206,7 +206,7 @@ def test_the_choices_of_a_design_are_read(tmp_path):
     """The last call counts, its confidence does not, and a choice that is no literal is no answer."""
     source = "design('a', tp=2, dp=4)\ndesign('a', tp=2 * 4, dp=open('x'), confidence=80)\ndesign('b')\n"
     (tmp_path / "a.py").write_text(source)
-    assert load(tmp_path / "a.py", TOPICS).answers == {"a": ({"tp": 8, "dp": None},), "b": ()}
+    assert load(tmp_path / "a.py", TOPICS).answers == {"a": (None,), "b": ()}
 
 
 def test_an_estimate_and_a_design_are_graded(tmp_path, capsys):
@@ -416,7 +416,8 @@ def test_lines_for_ipython_are_dropped_and_count_as_lines(source):
 
 
 def test_cells_of_other_languages_are_skipped_and_named_when_they_define_something():
-    units, problems, _ = notebook.parts("a.ipynb", cells("%%bash\nls |", "\n%%writefile a.py\ndef f():\n    return 1", "X = 1"))
+    sources = ("%%bash\nls |", "\n%%writefile a.py\ndef f():\n    return 1", "X = 1")
+    units, problems, _ = notebook.parts("a.ipynb", cells(*sources))
     assert [unit.label for unit in units] == ["cell 3"]
     assert problems == ("cell 2 starts with %%writefile and is skipped, with the definitions in it",)
 
