@@ -8,6 +8,8 @@ or change those names use others, and so on.
 from __future__ import annotations
 
 import ast
+import builtins
+import re
 import symtable
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +39,11 @@ SHOWING |= {
     "launch",
     "help",
 }
+#: What a function of a module is called that changes the module.
+SETTING = re.compile(r"(?:set|seed|manual|use|enable|disable|filter|simplefilter|register|append|insert|update|add)")
+BUILTINS = frozenset(dir(builtins))
+#: Builtin functions that return the names of the module.
+NAMESPACES = ("globals", "vars", "locals")
 #: Changed by code that does not say which names it means.
 ANY = "*"
 
@@ -69,8 +76,9 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
         statements: those of a notebook in the order in which they run, each with its text.
         roots: names of graded functions.
     """
-    calls = _calls(statements)
-    effects = [effects_of(node, text, calls) for node, text in statements]
+    fixed = {name for node, _ in statements if isinstance(node, ast.Import | ast.ImportFrom) for name in _bound(node)}
+    calls = _calls(statements, fixed)
+    effects = [effects_of(node, text, calls, fixed) for node, text in statements]
     by_name: dict[str, list[int]] = defaultdict(list)
     aliased: dict[str, set[str]] = defaultdict(set)
     for place, effect in enumerate(effects):
@@ -80,7 +88,7 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
             aliased[name] |= effect.binds
     found: set[int] = set()
     names: set[str] = set()
-    todo = {*roots, ANY}
+    todo = {*(_roots(statements, set(roots), calls)), ANY}
     while todo:
         name = todo.pop()
         names.add(name)
@@ -91,8 +99,12 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
     return found, names
 
 
-def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call]) -> Effects:
-    """The effects of a statement at the top level of a module; ``calls`` says what calls of its functions do."""
+def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call], fixed: Collection[str] = ()) -> Effects:
+    """The effects of a statement at the top level of a module.
+
+    ``calls`` says what calls of its functions do. What is ``fixed``, as imported modules are, is changed only by a
+    statement that is nothing else, such as ``torch.manual_seed(0)``: calls of their functions stand everywhere.
+    """
     if is_check(node):
         return Effects()
     binds, uses, sets = _names(node, text)
@@ -100,13 +112,45 @@ def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call]) -> Effects:
         return Effects(binds)
     if isinstance(node, _Function | ast.ClassDef):
         made = [name for decorator in node.decorator_list for name in _loaded(decorator)]
-        return Effects(binds, {one for name in made if name in calls for one in calls[name].globals}, uses)
+        told = {_root(one) for one in node.decorator_list if isinstance(one, ast.Attribute | ast.Call)} - {"", *fixed}
+        return Effects(binds, told.union(*(calls[name].globals for name in made if name in calls)), uses)
     changes = _changes([node], calls)
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Delete) and not _is_setting(node):
+        changes -= set(fixed)
     for name in uses & calls.keys():
         changes |= calls[name].globals
+    changes -= BUILTINS
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Delete | ast.Expr):
+        changes -= calls.keys()
     value = getattr(node, "value", None)
-    aliases = {_root(value)} - {""} if isinstance(node, ast.Assign) and not isinstance(value, ast.Call) else set()
+    aliases = (
+        {_root(value)} - {"", *calls, *fixed}
+        if isinstance(node, ast.Assign) and not isinstance(value, ast.Call)
+        else set()
+    )
     return Effects(binds, changes | sets, uses | binds, aliases)
+
+
+def _roots(statements: Sequence[tuple[ast.stmt, str]], graded: set[str], calls: Mapping[str, Call]) -> set[str]:
+    """The graded names that a notebook gives to functions; ``train`` in a loop, say, is the name of a number."""
+    made = graded & calls.keys()
+    for node, _ in statements:
+        for part in ast.walk(node) if isinstance(node, ast.Assign | ast.If | ast.Try | ast.With) else ():
+            if isinstance(part, _Function | ast.ClassDef):
+                made |= graded & {part.name}
+            elif isinstance(part, ast.Assign) and _makes_function(part.value, graded, calls):
+                made |= graded & {name for target in part.targets for name in _bound(target)}
+    return made
+
+
+def _makes_function(value: ast.expr, graded: set[str], calls: Mapping[str, Call]) -> bool:
+    """Whether the value of an expression may be a function, and is not just what a graded function returns."""
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.Name | ast.Attribute | ast.Lambda | ast.Subscript | ast.IfExp | ast.BoolOp)
+    given = {name for part in (*value.args, *(one.value for one in value.keywords)) for name in _loaded(part)}
+    is_lambda = any(isinstance(part, ast.Lambda) for part in ast.walk(value))
+    called = _last(value.func)
+    return is_lambda or bool(given & calls.keys()) or (called in calls and called not in graded)
 
 
 # Names
@@ -154,8 +198,10 @@ def _loaded(node: ast.AST) -> Iterator[str]:
 
 
 def _root(node: ast.AST | None) -> str:
-    """The name that ``a.b[c].d()`` begins with; empty if it begins with anything else."""
+    """The name that ``a.b[c].d()`` begins with; empty if it begins with anything else, such as ``f(x)``."""
     while isinstance(node, _Chain):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in NAMESPACES:
+            return ""
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -174,7 +220,7 @@ def _changes(nodes: Iterable[ast.stmt], calls: Mapping[str, Call]) -> set[str]:
     found: set[str] = set()
     for part in parts:
         if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
-            found.add(ANY if _root(part) in ("globals", "vars", "locals") else _root(part))
+            found.add(ANY if _root(part) in NAMESPACES else _root(part))
         elif isinstance(part, ast.Call):
             found |= _changed_by(part, calls)
         elif isinstance(part, ast.Expr):
@@ -194,7 +240,7 @@ def _changed_by(call: ast.Call, calls: Mapping[str, Call]) -> set[str]:
     """The names that a call certainly means to change, wherever it stands."""
     name = _last(call.func)
     if isinstance(call.func, ast.Attribute):
-        if name == "update" and _root(call.func) in ("globals", "vars", "locals"):
+        if name == "update" and _root(call.func) in NAMESPACES:
             return {ANY}
         return {_root(call.func)} if name in CHANGING else set()
     if name == "exec":
@@ -209,10 +255,18 @@ def _perhaps_changed_by(call: ast.Call, calls: Mapping[str, Call]) -> set[str]:
     if isinstance(call.func, ast.Name) and (call.func.id in calls):
         return set()
     found = {_root(call.func)} if isinstance(call.func, ast.Attribute) else set()
-    return found | {_root(part) for part in (*call.args, *(one.value for one in call.keywords))}
+    given = {_root(part) for part in (*call.args, *(one.value for one in call.keywords))}
+    return found | (given - calls.keys())
 
 
-def _calls(statements: Sequence[tuple[ast.stmt, str]]) -> dict[str, Call]:
+def _is_setting(node: ast.stmt) -> bool:
+    """Whether a statement is a call such as ``torch.manual_seed(0)``."""
+    return (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and bool(SETTING.match(_last(node.value.func)))
+    )
+
+
+def _calls(statements: Sequence[tuple[ast.stmt, str]], fixed: Collection[str]) -> dict[str, Call]:
     """What calls of the functions and classes of a notebook do, by name, including what they call in turn."""
     found: dict[str, Call] = {}
     uses: dict[str, set[str]] = {}
@@ -221,12 +275,14 @@ def _calls(statements: Sequence[tuple[ast.stmt, str]]) -> dict[str, Call]:
             changed = _changes(node.body, {})
             _, used, sets = _names(node, text)
             own = {argument.arg for part in ast.walk(node) for argument in _arguments(part)}
-            found[node.name] = Call((changed & used - own) | sets, bool(changed & own - {"self"}))
+            found[node.name] = Call(((changed & used - own) | sets) - set(fixed), bool(changed & own - {"self"}))
             uses[node.name] = used
     for _ in range(3):
         for name, call in found.items():
             for other in uses[name] & found.keys() - {name}:
                 call.globals |= found[other].globals
+    for call in found.values():
+        call.globals -= found.keys()
     return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from autograder.running import judging
 from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
 from autograder.submission import load, notebook
+from tools.build_book import notebooks
 
 BODY = "    return payload / bandwidth + latency * {}\n"
 ITEM = "02-message-time"
@@ -73,6 +76,12 @@ RUNS = {
     "several names": (["a, (b, *c) = 5, divmod(7, 2)", "a, *c = [8, 9]", F.format("(a, c)")], (8, [9])),
     "a walrus": (["if (N := len('ab')) > 1:\n    pass", F.format("N")], 2),
     "an attribute": (["class C: pass\nC.x = len('abc')", F.format("C.x")], 3),
+    "a dispatched function": (
+        ["from functools import singledispatch\n@singledispatch\ndef g(x):\n    return 0"]
+        + ["@g.register\ndef _(x: int):\n    return K\nK = abs(-3)", F.format("g(1)")],
+        3,
+    ),
+    "an attribute of a function": (["def g():\n    return g.n\ng.n = len('ab')", F.format("g()")], 2),
     "a shadowed local": (["x = open('/no/such/file')", "def f():\n    x = 1\n    return x"], 1),
 }
 
@@ -233,3 +242,17 @@ def test_file_and_future_flags(tmp_path):
         tmp_path, where, RIGHT.replace("latency=0.0", "latency: Tensor = len(str(HERE)) * 0.0"), "SCALE = 1"
     )
     assert (score, problems) == (4.0, ())
+
+
+PAGES = notebooks()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_of_a_page_as_it_was_handed_out_nothing_runs_that_only_shows(path):
+    """Kills: worlds, plots and servers of a whole chapter that run in grading because one name leads to another."""
+    units, problems, answers = notebook.parts(path.name, path.read_bytes())
+    more = [node for unit in units for node in ast.parse(unit.source).body if not notebook._is_kept(node)]
+    settings = re.compile(r"torch\.(set_num_threads|manual_seed)\(\d\)")
+    assert [one for one in map(ast.unparse, more) if not settings.fullmatch(one)] == []
+    assert problems == ()
+    assert set(answers.values()) <= {()}
