@@ -41,8 +41,8 @@ def literal(node: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
     match node:
-        case ast.Constant(value=str()):
-            return node.value[:TEXT]
+        case ast.Constant(value=str(text)):
+            return text[:TEXT]
         case ast.Constant(value=bool() | int() | float()):
             return node.value
         case ast.Name(id=name) if name in names:

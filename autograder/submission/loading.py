@@ -1,10 +1,11 @@
 """Find the code in a submission: a file, a notebook, a folder or an archive. Nothing is run here.
 
 A ``.py`` file is kept whole: it is a module, whose top-level code may run (in the child). Of a notebook only imports,
-definitions and constants are kept (``notebook``), even if it was saved as a ``.py`` file (``script``), unless that file
-is named like a topic module. A folder or an archive holds topic modules named like those in ``labs``, notebooks, or
-both. Its other Python files can be imported as parts of ``labs``, so that they never shadow a real module. An archive
-in a folder counts like the files in it. So does the file that the page *Your course* saves (``course``).
+definitions, constants and what else a graded function needs are kept (``notebook``), even if it was saved as a ``.py``
+file (``script``), unless that file is named like a topic module. A folder or an archive holds topic modules named like
+those in ``labs``, notebooks, or both. Its other Python files can be imported as parts of ``labs``, so that they never
+shadow a real module. An archive in a folder counts like the files in it. So does the file that the page *Your course*
+saves (``course``).
 """
 
 from __future__ import annotations

@@ -683,3 +683,27 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path, capsys):
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert "holds no submission" in captured.err
+
+
+# A quiz of Canvas
+
+
+@pytest.mark.parametrize(
+    ("name", "learner", "user"),
+    [
+        ("adalovelace1001_question_77_5001_zero.py", "adalovelace", "1001"),
+        ("bit_diddle_ben1002_question_77_5002_zero.py", "bit_diddle_ben", "1002"),
+        ("ünalzoe_1003_question_78_5003_page-1.ipynb", "ünalzoe", "1003"),
+        ("r2d2x7_question_9_12_a_question_3_4_b.py", "r2d2x", "7"),
+    ],
+)
+def test_files_of_a_quiz_are_told_apart_by_learner(name, learner, user, place):
+    """Kills: taking the question's number, which all share, for the learner's."""
+    others = {f"other{number}_question_77_{number}9_zero.py": "A = 1" for number in (3001, 3002)}
+    content = json.dumps({"cells": [{"cell_type": "code", "source": "A = 1"}]}) if name.endswith("nb") else "A = 1"
+    kind, rows = recognise(place({name: content, **others}))
+    assert kind == "Canvas's download"
+    assert len(rows) == 3
+    (row,) = (row for row in rows if row.known == {"canvas": user})
+    assert (row.name, row.problem) == (learner, "")
+    assert [unit.source for unit in load(row, TOPICS).units] == ["A = 1"]

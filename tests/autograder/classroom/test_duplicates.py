@@ -11,14 +11,15 @@ import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.duplicates import report
+from autograder.classroom.duplicates import handed_out, report
 from autograder.classroom.fingerprints import GRAM, WINDOW, Stream, fingerprints, grams, streams
-from autograder.submission import Submission, Unit, load
+from autograder.submission import Submission, Unit, definitions, load
 
 ROOT = Path(__file__).parents[3]
 
@@ -313,3 +314,17 @@ def test_tokens_are_the_same_in_every_process():
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == str(streams(source)[0].tokens)
+
+
+def test_what_the_course_hands_out_counts_for_nothing(tmp_path):
+    """Kills: accusing learners of the functions of a page, of a lab's helpers, or of a program to repair."""
+    given = handed_out(ROOT)
+    for page in ("05-data-parallel", "08-server", "deeper/03-collectives-deeper"):
+        whole = load(ROOT / f"book/{page}.ipynb")
+        (tmp_path / "page.py").write_text("\n\n".join(unit.source.strip() for unit in whole.units), encoding="utf-8")
+        assert report({"ana": whole, "bo": load(tmp_path / "page.py"), "cy": one(OTHER)}, given) == []
+        pair = {"ana": replace(whole, units=(*whole.units, *one(LONG).units)), "bo": one(LONG), "cy": one(OTHER)}
+        assert len(report(pair, given)) == 1
+    wrong = "\n\n".join(definitions.given_programs().values())
+    assert report({"ana": one(wrong), "bo": one(wrong)}, given) == []
+    assert report({"ana": one(wrong), "bo": one(wrong)})
