@@ -159,8 +159,8 @@ HOSTILE = {
     "prints a verdict": ("print('{\"score\": 1000}', flush=True)" + RIGHT, 4, "Public checks pass"),
     "forks a daemon": (DAEMON, 0, "raised KeyError"),
     "speaks to the network": (NETWORK, 0, "raised KeyError"),
-    "eats memory": ("return [bytearray(10**8) for _ in range(10**4)]", 0, "raised MemoryError|did not return"),
-    "runs forever": ("while True: pass", 0, "did not return"),
+    "eats memory": ("return [bytearray(10**8) for _ in range(10**4)]", 0, "raised MemoryError|does not return"),
+    "runs forever": ("while True: pass", 0, "does not return"),
 }
 
 

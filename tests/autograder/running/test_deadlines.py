@@ -76,7 +76,7 @@ def test_a_busy_host_takes_nothing_from_a_program(busy_host, level):
 def test_who_sleeps_gains_nothing_by_it(busy_host):
     """Kills: time that a program sleeps, and is given back as if others had taken it."""
     outcome = asked("sleep", 8.0, Limits(imports=60.0, call=1.0))
-    assert outcome == Outcome("timeout", detail="sleep did not return within 1.0 s")
+    assert outcome == Outcome("timeout", detail="sleep does not return within 1 s")
 
 
 def test_who_makes_the_host_busy_is_ended():

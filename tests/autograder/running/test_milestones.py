@@ -288,7 +288,7 @@ BODIES = {
     "raise NotImplementedError": "not implemented yet",
     "torch.nn.init.constant_(policy[0].weight, float('nan'))": "finite weights",
     "policy[4] = torch.nn.Linear(64, 3)": "shapes (64, 4), (64,)",
-    "while True: pass": "did not return",
+    "while True: pass": "does not return",
     "env = gymnasium.make('CartPole-v1')\nwhile True: env.reset()": "the 40 resets of this try are used up",
     "play(policy, 80)": "the 50 steps of this try are used up",
     "gymnasium.make('CartPole-v1').unwrapped.step(0)": "reset the environment first",
