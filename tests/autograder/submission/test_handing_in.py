@@ -12,6 +12,7 @@ import pytest
 
 from autograder import bank, submission, syntax
 from autograder.__main__ import main
+from autograder.learner import in_page
 from autograder.marking import questions
 from autograder.running import judging
 from autograder.running.exam import Exam
@@ -358,3 +359,8 @@ def test_a_function_without_end_is_said_once_and_without_hints(body):
         assert (mark.state, mark.public, mark.hidden) == ("wrong", ("message_time does not return within 2 s",), ())
     else:
         assert "RecursionError" in mark.public[0]
+
+
+def test_the_page_has_a_file_name_too():
+    """Kills: ``__file__`` that is defined in grading and not where the reader checks."""
+    assert in_page.defined("f", "NAME = __file__\ndef f():\n    return NAME\n", {})() == "f.py"
