@@ -3,12 +3,15 @@
 A :class:`CallLog` belongs to one process. It records every operation in order. The operation that the rank is waiting
 in also goes into the rank's *slot*, a piece of shared memory that the supervisor can read when the rank no longer
 responds. The first byte of a slot is 0 when the slot is empty, ``!`` when the rank waits in the operation, and ``?``
-when PyTorch's C++ code may be waiting for it: it is if the rank's stack ends inside PyTorch.
+when PyTorch's C++ code may be waiting for it: it is if the rank's stack ends inside PyTorch. The last bytes, ``TAIL``,
+count the calls that were shown and say what can end the wait.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
+import struct
 import sys
 import threading
 import time
@@ -22,6 +25,12 @@ from rankzero.world.job import EventFields
 
 #: Whether the rank waits in the operation of its slot (``!``), or may be waiting for it in C++ (``?``).
 Sign = Literal["!", "?"]
+
+#: The end of a slot: the number of calls shown so far, and what can end the wait.
+TAIL = struct.Struct("!QB")
+#: What can end a wait: perhaps something in this process, only another rank, or only another rank that writes to the
+#: store, which this one reads again and again.
+PERHAPS_ITSELF, ANOTHER_RANK, A_KEY = 0, 1, 2
 
 # Where DistributedDataParallel communicates for its own purposes: it compares the parameters' shapes when it is built,
 # and synchronizes the order of its buckets after the first iteration.
@@ -47,10 +56,14 @@ class Call:
 
 
 class CallLog:
-    """The operations of one rank, and the one it is waiting for now."""
+    """The operations of one rank, and the one it is waiting for now.
 
-    def __init__(self, rank: int, slot: memoryview) -> None:
-        self.rank, self.slot, self.start = rank, slot, 0.0
+    ``limit`` is the time limit of the run in seconds: a wait with a shorter one of its own may end by itself.
+    """
+
+    def __init__(self, rank: int, slot: memoryview, limit: float = math.inf) -> None:
+        self.rank, self.slot, self.start, self.limit = rank, slot, 0.0, limit
+        self.count = 0  # calls shown
         self.calls: list[Call] = []
         self.object_call: Call | None = None  # the object collective in progress, if any
         self.shown: Call | None = None  # the call in the slot
@@ -74,9 +87,12 @@ class CallLog:
         return (self.rank, call.operation, call.peers, call.sent, call.received, start, end, call.root, call.where)
 
     @contextlib.contextmanager
-    def waiting(self, call: Call) -> Iterator[None]:
-        """Show ``call`` in the slot, as the operation that the rank waits in, until the block ends."""
-        self.show(call, "!")
+    def waiting(self, call: Call, seconds: float = math.inf, ended_by: int = ANOTHER_RANK) -> Iterator[None]:
+        """Show ``call`` in the slot, as the operation that the rank waits in, until the block ends.
+
+        The wait gives up after ``seconds``, and nothing but ``ended_by`` ends it before.
+        """
+        self.show(call, "!", seconds, ended_by)
         try:
             yield
         except BaseException as error:
@@ -85,18 +101,35 @@ class CallLog:
         finally:
             self.hide(call)
 
-    def show(self, call: Call, sign: Sign) -> None:
-        """Write a call into the slot."""
-        text = str(call).encode()[: len(self.slot) - 2]
+    def show(self, call: Call, sign: Sign, seconds: float = math.inf, ended_by: int = ANOTHER_RANK) -> None:
+        """Write a call into the slot; the rank waits for it for at most ``seconds``."""
+        text = str(call).encode()[: len(self.slot) - TAIL.size - 2]
         self.slot[0] = 0
         self.slot[1 : len(text) + 2] = text + b"\0"
+        self._count(ended_by if seconds >= self.limit else PERHAPS_ITSELF)
         self.slot[0] = ord(sign)
         self.shown = call
+
+    def finish(self) -> None:
+        """Say in the slot that the rank's function has ended, and whether anything still runs in the process."""
+        self.slot[0] = 0
+        self._count(ANOTHER_RANK)
+
+    def _count(self, ended_by: int) -> None:
+        self.count += 1
+        TAIL.pack_into(self.slot, len(self.slot) - TAIL.size, self.count, ended_by if _alone() else PERHAPS_ITSELF)
 
     def hide(self, call: Call) -> None:
         """Empty the slot if it shows this call."""
         if self.shown is call:
             self.slot[0] = 0
+
+
+def _alone() -> bool:
+    """Whether this thread is the only one that runs Python, and no GPU works for the process."""
+    cuda = sys.modules.get("torch.cuda")
+    on_gpu = cuda is not None and cuda.is_initialized()
+    return not on_gpu and len(sys._current_frames()) == 1 == threading.active_count()
 
 
 @dataclass(frozen=True)

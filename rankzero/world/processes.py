@@ -11,7 +11,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
@@ -57,9 +57,11 @@ def end_descendants(groups: Iterable[int], living: Iterable[int]) -> None:
 
 def children() -> list[int]:
     """Process ids of this process's children; empty on systems without ``/proc``."""
-    found = []
+    return [process for process, parent in parents() if parent == os.getpid()]
+
+
+def parents() -> Iterator[tuple[int, int]]:
+    """The id of every process and that of its parent; nothing on systems without ``/proc``."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            parent = stat.read_text(errors="replace").rpartition(")")[2].split()[1]
-            found += [int(stat.parent.name)] if int(parent) == os.getpid() else []
-    return found
+            yield int(stat.parent.name), int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])

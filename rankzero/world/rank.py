@@ -27,7 +27,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from rankzero.world import recorder, serialization, source_locations
+from rankzero.world import recorder, serialization, source_locations, stillness
 from rankzero.world.call_log import Call, CallLog
 from rankzero.world.environment import fixed_environment
 from rankzero.world.job import Job, RankReport
@@ -48,12 +48,13 @@ def run_rank(
 ) -> NoReturn:
     """Run the rank and send its report; then wait for the supervisor to kill the process."""
     _set_up(rank, job, output, stack)
-    log = CallLog(rank, slot)
+    log = CallLog(rank, slot, job.timeout)
     try:
         report = _join_and_run(rank, job, folder, connection, log)
     except BaseException as error:
         report = _raised(error, log)
     report.time, report.events = time.monotonic(), log.events()
+    log.finish()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     serialization.send(connection, report)
@@ -70,6 +71,7 @@ def _set_up(rank: int, job: Job, output: int, stack: BinaryIO) -> None:
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     faulthandler.enable(stack)
     faulthandler.register(signal.SIGUSR1, stack, chain=True)  # the signal's default action follows: death
+    stillness.listen(stack)
     os.environ.clear()
     os.environ.update(job.environment | fixed_environment(job.environment))
     sys.path[:], sys.argv[:] = job.path, job.arguments

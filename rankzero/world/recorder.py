@@ -14,12 +14,15 @@ others there, so the wait is recorded.
 
 from __future__ import annotations
 
+import datetime
 import functools
+import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
@@ -85,12 +88,13 @@ def install(log: CallLog) -> None:
 class Handle(dist.Work):
     """PyTorch's handle of an operation, with a ``wait`` that is recorded."""
 
-    def __init__(self, inner: dist.Work, calls: list[Call], group: RecordingGroup) -> None:
+    def __init__(self, inner: dist.Work, calls: list[Call], group: RecordingGroup, seconds: float) -> None:
         super().__init__()
         self._inner, self._calls, self._group = inner, calls, group
+        self._seconds = seconds  # after which the operation fails by itself
 
     def wait(self, *args: Any, **kwargs: Any) -> Any:
-        with _log.waiting(self._calls[-1]):
+        with _log.waiting(self._calls[-1], min(self._seconds, _shortest((*args, *kwargs.values())))):
             answer = self._inner.wait(*args, **kwargs)
         self._close()
         return answer
@@ -104,7 +108,7 @@ class Handle(dist.Work):
     def get_future(self) -> Any:
         """The operation's future. DDP's reducer waits for it in C++, which only the rank's stack can show."""
         future = self._inner.get_future()
-        _log.show(self._calls[-1], "?")
+        _log.show(self._calls[-1], "?", self._seconds)
         future.add_done_callback(lambda _: self._close())
         return future
 
@@ -156,7 +160,7 @@ class RecordingGroup(PlainGroup):
     def _end_coalescing(self, *args: Any) -> Any:
         batch, self.batch = self.batch, None
         work = self.plain._end_coalescing(*args)
-        return Handle(work, batch, self) if work is not None and batch else work
+        return Handle(work, batch, self, self._limit) if work is not None and batch else work
 
     def send(self, tensors: Any, dst: int, tag: int = 0) -> Any:
         peers, size = (self._member(dst),), _bytes(tensors)
@@ -194,7 +198,8 @@ class RecordingGroup(PlainGroup):
         call = Call(operation, label, peers, sent, received, root, caller.where, time.monotonic())
         if not caller.internal:
             _log.add(call)
-        with _log.waiting(call):
+        seconds = min(self._limit, _shortest((*args, *(options or {}).values())))
+        with _log.waiting(call, seconds):
             work = getattr(self.plain, method)(*args, **(options or {}))
         if self.batch is not None:
             self.batch.append(call)
@@ -202,7 +207,16 @@ class RecordingGroup(PlainGroup):
         if work is None:
             call.end = time.monotonic()
             return None
-        return Handle(work, [call], self)
+        return Handle(work, [call], self, seconds)
+
+    @property
+    def _limit(self) -> float:
+        """Seconds after which an operation of this group fails by itself; 0 if the backend does not say."""
+        try:
+            limit: datetime.timedelta = self.plain._get_backend(torch.device("cpu")).options._timeout
+        except (AttributeError, RuntimeError):
+            return 0.0
+        return limit.total_seconds()
 
     def _label(self, name: str, operation: str, peers: tuple[int, ...], root: int | None, tag: int) -> str:
         """The call as a program would write it: ``send(dst=1)``, ``broadcast(src=0)``, ``barrier(group=[0, 2])``."""
@@ -259,6 +273,13 @@ for _table, _make in ((EXCHANGES, _exchange), (IN_PLACE, _in_place), (WITHOUT_TE
             setattr(RecordingGroup, _name, _make(_name, _operation))
 
 
+def _shortest(arguments: Iterable[Any]) -> float:
+    """The shortest time limit among the arguments of a call and their options, seconds."""
+    limits = [getattr(argument, "timeout", argument) for argument in arguments]
+    given = [limit.total_seconds() for limit in limits if isinstance(limit, datetime.timedelta)]
+    return min((limit for limit in given if limit > 0), default=math.inf)
+
+
 def _bytes(tensors: Any) -> int:
     if isinstance(tensors, (list, tuple)):
         return sum(_bytes(tensor) for tensor in tensors)
@@ -291,7 +312,8 @@ def _recording_new_group(function: Callable[..., Any]) -> Callable[..., Any]:
         where = source_locations.of_frame(sys._getframe(1))
         label = f"new_group({list(ranks) if isinstance(ranks, (list, tuple, range)) else ''})"
         meeting = Call("new_group", label, (), 0, 0, None, str(where) if where else "", time.monotonic())
-        with _log.waiting(meeting):
+        seconds = _shortest((c10d._get_default_store(), *args, *kwargs.values()))
+        with _log.waiting(meeting, seconds, call_log.A_KEY):
             return function(ranks, *args, **kwargs)
 
     return call

@@ -2,7 +2,8 @@
 
 Nothing that a rank does can hang a run, because the supervisor does not ask ranks to exit: it kills them. A rank that
 has finished or raised stays alive until every rank has reported. So its peers are found waiting for it, instead of
-failing because their connection was closed. On Linux the supervisor adopts every orphan of its ranks, so that processes
+failing because their connection was closed. A deadlock is told as soon as nothing moves any more, long before the time
+limit (:mod:`rankzero.world.stillness`). On Linux the supervisor adopts every orphan of its ranks, so that processes
 that the ranks started are killed too, whatever session they are in.
 
 The supervisor collects the facts; :mod:`rankzero.world.reports` puts them into words, in the caller's process.
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from rankzero.world import processes, serialization
+from rankzero.world import processes, serialization, stillness
 from rankzero.world.job import OUTPUT_LIMIT, START_LIMIT, Ending, Job, Outcome, RankOutcome
 from rankzero.world.rank import run_rank
 
@@ -108,13 +109,24 @@ class _Run:
         for child in self.children:
             with contextlib.suppress(OSError):
                 child.connection.send(struct.pack("!d", self.start))
-        if not self._serve_until(lambda: self._failed or self._done, self.job.timeout):
+        still = stillness.Stillness(self.folder / "store", self._views)
+        if not self._serve_until(
+            lambda: self._failed or self._done or still.lasts(), self.job.timeout, stillness.PERIOD
+        ):
             return self._end("timed out")
         if self._failed:
             self._serve_until(lambda: self._done, GRACE)
             self._serve_until(lambda: not any(self._computes(child) for child in self.children), BUSY_GRACE, LOOK)
             return self._end("failed")
-        return self._end("finished")
+        return self._end("finished" if self._done else "stuck")
+
+    def _views(self) -> list[stillness.View]:
+        """Every rank as :mod:`rankzero.world.stillness` looks at it."""
+        slots = [bytes(self.slots[child.rank * SLOT : (child.rank + 1) * SLOT]) for child in self.children]
+        return [
+            stillness.View(child.pid, child.stack.fileno(), slot, child.done)
+            for child, slot in zip(self.children, slots, strict=True)
+        ]
 
     @property
     def _failed(self) -> bool:

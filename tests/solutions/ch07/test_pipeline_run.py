@@ -149,12 +149,8 @@ def test_training_in_a_pipeline_is_training():
 
 def test_blocking_sends_are_reported_as_a_deadlock():
     """Done when: a report that names both ranks, not a hang."""
-    for seconds in (3.0, 15.0, 75.0):  # on a busy machine ranks may come late
-        with pytest.raises(world.WorldError) as found:
-            pipeline_run(2, 2, step=blocking_step, timeout=seconds)
-        if str(found.value).startswith("deadlock after"):
-            break
-    assert str(found.value).startswith("deadlock after")
+    with pytest.raises(world.WorldError, match="deadlock") as found:
+        pipeline_run(2, 2, step=blocking_step, timeout=60)
     assert {report.rank for report in found.value.reports} == {0, 1}
     assert all("send" in report.what for report in found.value.reports)
 
