@@ -57,6 +57,9 @@ def check(function: Function) -> Function:
         blank = CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))
         card_frame.show(function_cards.check_card(blank, workbench.written(function)), "")
         return item.solution()
+    if without_ranks := _without_ranks(item):
+        print(f"{item.id}: {without_ranks}. {USING['reference']}")
+        return item.solution()
     outcomes = _outcomes(item, function)
     if lines := printed(outcomes):
         print("\n".join(lines))
@@ -67,6 +70,13 @@ def check(function: Function) -> Function:
     progress.record_check(item.id, report.passed, report.total)
     card_frame.show(function_cards.check_card(report), text(report))
     return function if report.using == "yours" else item.solution()
+
+
+def _without_ranks(item: Build) -> str:
+    """Why a function of several ranks cannot be tried on this system; empty if it can."""
+    from rankzero.world import systems
+
+    return systems.WITHOUT_FORK if item.grade == "world" and not systems.can_fork() else ""
 
 
 def judged(item: Build, outcomes: Sequence[Outcome]) -> CheckReport:

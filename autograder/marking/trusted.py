@@ -110,12 +110,16 @@ def _drive(program: Callable[..., Any], case: Case) -> list[Any]:
 
 @contextlib.contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise :class:`Late` in the block after ``seconds``, repeatedly until it ends. Works only in the main thread."""
-    if sys.platform == "emscripten":  # the browser has no signals
+    """Raise :class:`Late` in the block after ``seconds``, repeatedly until it ends. Works only in the main thread.
+
+    A system without timers that signal, Windows, needs Python 3.12, and no debugger that watches the same events.
+    """
+    timed = hasattr(signal, "setitimer")
+    if sys.platform == "emscripten" or (not timed and _unwatched()):  # the browser has no signals
         with watched.deadline(seconds, Late):
             yield
         return
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread() or not timed:
         yield
         return
 
@@ -129,3 +133,9 @@ def deadline(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _unwatched() -> bool:
+    """Whether Python can watch this process's calls and loops, and nothing else does, such as a debugger."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    return monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) is None

@@ -58,6 +58,12 @@ LAYERS: tuple[type[Layer], ...] = (ProcessLayer, Seccomp, Landlock, Bubblewrap, 
 #: Layers that can be left out, by name.
 NAMES = tuple(kind.name for kind in LAYERS[1:])
 
+#: Why no submission is graded on native Windows, which has neither fork nor limits of a process.
+NO_GRADING = (
+    "submissions are run in processes with limits, which native Windows does not have: grade in WSL 2, "
+    "GitHub Codespaces or Colab"
+)
+
 #: What must be isolated before code that nobody has read may run beside other people's work.
 NEEDED: frozenset[Guard] = frozenset({"files", "network"})
 
@@ -89,7 +95,8 @@ class Sandbox:
             alone: this host exists for one submission, and these folders hold all that it must not read.
 
         Raises:
-            SandboxRefused: the level is ``required``, and this host cannot isolate files and network.
+            SandboxRefused: the level is ``required``, and this host cannot isolate files and network; or submissions
+                cannot be run on this system at all.
             ValueError: an unknown level or layer.
         """
         if level not in LEVELS:
@@ -98,6 +105,8 @@ class Sandbox:
         for name in without:
             if name not in NAMES:
                 raise ValueError(f"without must name layers of {', '.join(NAMES)}, got {name!r}")
+        if not hasattr(os, "fork"):
+            raise SandboxRefused(NO_GRADING)
         if level == "none":
             return cls(level, (ProcessLayer(),), "sandbox: none (process limits only, as asked)")
         tried = [(_alone(layer, alone), reason) for layer, reason in measured()]
@@ -162,6 +171,8 @@ def _reasons(tried: Iterable[tuple[Layer, str]], without: Sequence[str]) -> str:
 def probe() -> list[str]:
     """The lines of a report on what this host can isolate."""
     lines = [f"python {platform.python_version()} on {platform.system()} {platform.release()}, {platform.machine()}"]
+    if not hasattr(os, "fork"):
+        return [*lines, NO_GRADING]
     for layer, reason in measured():
         state = f"no: {reason}" if reason else f"yes: guards {', '.join(sorted(layer.guards))}"
         lines.append(f"{layer.name}: {state}" + (f"; leaves open {layer.leaves}" if layer.leaves else ""))

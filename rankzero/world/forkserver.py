@@ -135,7 +135,8 @@ def _after_fork() -> None:
 
 
 atexit.register(close)
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # not on Windows, where this module is only imported
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _search_path() -> list[str]:

@@ -17,8 +17,8 @@ The function may be defined in a notebook cell, a script without a ``__main__`` 
 that has already imported torch (:mod:`rankzero.world.forkserver`) forks a supervisor for the run, and the supervisor
 (:mod:`rankzero.world.supervisor`) forks the ranks (:mod:`rankzero.world.rank`), which join their group through a
 temporary file, without ports. Every operation a rank calls is recorded (:mod:`rankzero.world.recorder`). A world cannot
-hang: at the deadline, or when a rank dies or raises, every process is killed and a :class:`WorldError` says what each
-rank was doing (:mod:`rankzero.world.reports`).
+hang: at the deadline, when all ranks wait for each other, or when one of them dies or raises, every process is killed
+and a :class:`WorldError` says what each rank was doing (:mod:`rankzero.world.reports`).
 
 Importing this module does not import torch; unpacking the first tensor that a rank returns does.
 """
@@ -33,7 +33,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rankzero.events import Event
-from rankzero.world import forkserver, serialization, torch_version
+from rankzero.world import forkserver, serialization, systems, torch_version
 from rankzero.world.job import START_LIMIT, Backend, Job, Outcome, RankOutcome
 from rankzero.world.reports import Report, WorldError, explain, interrupted
 from rankzero.world.results import MOST_RANKS, World, check
@@ -53,11 +53,14 @@ def prepare(*modules: str) -> None:
         modules: names of modules that the process imports too, so that not every rank has to. They must not change
             while the process lives; one that cannot be imported is left to the ranks.
 
+    It does nothing on a system where no worlds run.
+
     Raises:
         RuntimeError: the installed torch is too old.
     """
     torch_version.require()
-    forkserver.current().preload(modules)
+    if systems.can_fork():
+        forkserver.current().preload(modules)
 
 
 def run(
@@ -81,11 +84,14 @@ def run(
     Raises:
         ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
         RuntimeError: the installed torch is too old.
-        WorldError: a rank raised or died, or the run timed out; all processes have been killed.
+        WorldError: a rank raised or died, the ranks wait for each other, or the run timed out; all processes have been
+            killed. Or this system cannot fork.
         KeyboardInterrupt: the run was interrupted; all processes have been killed.
     """
     check(fn, ranks, timeout, backend, withheld)
     torch_version.require()
+    if not systems.can_fork():
+        raise WorldError(systems.WITHOUT_FORK)
     job = _job(serialization.pack((fn, args)), ranks, float(timeout), backend, withheld)
     try:
         outcome = _execute(job)

@@ -21,7 +21,6 @@ process that has to wait sleeps until another process has called a method; nobod
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import mmap
 import os
 import pickle
@@ -34,6 +33,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import cloudpickle
+
+from rankzero.world import systems
+
+if systems.can_fork():  # the module can be imported everywhere
+    import fcntl
 
 #: Bytes before the first slot. They hold the rules' pickled attributes, and before these their length.
 HEADER = 1 << 16
@@ -78,11 +82,13 @@ def create(nbytes: int, slots: int = 2, processes: int = 2) -> Iterator[Address]
 
     Raises:
         ValueError: an argument is less than 1.
-        OSError: the system has no room for the slots.
+        OSError: the system has no room for the slots, or no named pipes.
     """
     for name, value in (("nbytes", nbytes), ("slots", slots), ("processes", processes)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+    if not systems.can_fork():
+        raise OSError(f"weights are shared through named pipes, which Windows does not have: use {systems.ELSEWHERE}")
     with _folder(HEADER + nbytes * slots) as folder:
         for process in range(processes):
             os.mkfifo(_pipe(folder, process))
