@@ -51,6 +51,7 @@ RUNTIME = {
     "sim": ("events",),
     "charts": ("sim",),
     "world": ("events",),
+    "installed": ("world",),
     "tiny": ("facts",),
     "figures": ("charts", "events", "facts", "sim"),
     "server": ("grammar", "tiny"),
@@ -327,16 +328,15 @@ def test_versions_are_pinned_once():
         *project["dependencies"],
         *(need for extra in project["optional-dependencies"].values() for need in extra),
     ]
-    assert {re.split(r"[<>=\[;]", need)[0].lower() for need in wanted} <= pinned
+    unpinned = {"jupyterlab"}  # readers open notebooks in it; nothing is built or tested with it
+    assert {re.split(r"[<>=\[;]", need)[0].lower() for need in wanted} <= pinned | unpinned
 
 
 def test_nothing_of_the_machine():
-    """No path of the machine where it was written, no address of a package registry."""
+    """No path of the machine where it was written, no address of a package registry but that of torch without CUDA."""
     assert lines_with(r"/" + r"(work|root|home)/(?!learner)[a-z]") == []
-    assert (
-        lines_with(r"(registry\.npmjs|files\.python" + r"hosted|pypi\.(org|python)|deb\.debian|download\.pytorch)")
-        == []
-    )
+    assert lines_with(r"(registry\.npmjs|files\.python" + r"hosted|pypi\.(org|python)|deb\.debian)") == []
+    assert lines_with(r"download\.py" + "torch", "README.md", ".devcontainer/create.sh") == []
 
 
 def test_address_stands_once():

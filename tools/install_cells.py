@@ -19,16 +19,21 @@ from tools.common import ROOT, fail, notebooks, say
 
 #: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
 TEMPLATE = """\
-# Installs the course where it is missing, as in Colab; elsewhere it does nothing.
+# Installs the course where it is missing, as in Colab; in a clone it takes the clone.
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
-if {condition}:
+clones = [up for up in Path.cwd().parents if (up / "rankzero/installed.py").is_file()]
+if clones:
+    sys.path += [str(clones[0])]
+elif {condition}:
     print("Installing Rank Zero")
     %pip install --quiet {requirement}
 
-from rankzero.world import torch_version
+from rankzero import installed
 
-torch_version.require()"""
+installed.require({modules})"""
 #: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules it provides.
 EXTRAS = {
     "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),
@@ -47,10 +52,11 @@ def install_cell(url: str, page: str = "") -> str:
     page = page.removesuffix("-deeper")
     if page not in EXTRAS:
         condition = 'find_spec("rankzero") is None'
-        return TEMPLATE.format(condition=condition, requirement=f"git+{url}")
+        return TEMPLATE.format(condition=condition, requirement=f"git+{url}", modules="")
     extra, modules = EXTRAS[page]
     condition = f"None in map(find_spec, [{', '.join(map(json.dumps, modules))}])"
-    return TEMPLATE.format(condition=condition, requirement=f'"rankzero[{extra}] @ git+{url}"')
+    needed = ", ".join(map(json.dumps, modules[1:]))
+    return TEMPLATE.format(condition=condition, requirement=f'"rankzero[{extra}] @ git+{url}"', modules=needed)
 
 
 def renewed(text: str, url: str, page: str = "") -> str:

@@ -1,8 +1,7 @@
 """Runs trusted programs in real worlds: ``world`` items on as many ranks as a case has, ``tensor`` items on one.
 
 The reference is known to finish, so it runs all cases of one world size in the same world. Any other program gets a new
-world for each case: what a wrong one leaves behind, such as an unreceived message, cannot spoil the next case. Where
-no worlds run, as on native Windows, ``tensor`` items run in this process.
+world for each case: what a wrong one leaves behind, such as an unreceived message, cannot spoil the next case.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from autograder.marking.outcome import Outcome
 from autograder.marking.stochastic import Rounding
 from rankzero import world
 from rankzero.events import Event
-from rankzero.world import systems
 
 #: What every rank needs of the grader.
 NEEDED = (__name__, "autograder.child.stage", "autograder.conclusions", "autograder.marking.stochastic_torch")
@@ -87,10 +85,6 @@ def _world(
     roundings: Sequence[Rounding | None] = (),
 ) -> list[Outcome]:
     """The outcomes of cases of one size, in one world."""
-    if item.grade == "tensor" and not systems.can_fork():
-        return [
-            _here(item, program, *pair, timeout) for pair in zip(cases, roundings or [None] * len(cases), strict=True)
-        ]
     size = _ranks(item, cases[0])
     try:
         facts = (tuple(roundings) or (None,) * len(cases), item.grade, item.probe)
@@ -109,15 +103,9 @@ def _world(
     return [probing.with_conclusion(item, *pair) for pair in zip(cases, outcomes, strict=True)]
 
 
-def _here(item: Build, program: Callable[..., Any], case: Case, rounding: Rounding | None, timeout: float) -> Outcome:
-    """The outcome of a case of one rank in this process, where ranks cannot be forked."""
-    from autograder.marking import trusted
-
-    try:
-        with trusted.deadline(timeout):
-            answer, _ = _answer(program, case, case.args, item.probe, rounding)
-    except trusted.Late:
-        return Outcome("timeout", detail=f"no answer within {timeout:g} s")
+def here(item: Build, program: Callable[..., Any], case: Case) -> Outcome:
+    """The outcome of a ``tensor`` item's case in this process, where ranks cannot be forked."""
+    answer, _ = _answer(program, case, case.args, item.probe)
     return probing.with_conclusion(item, case, _joined(item, [answer], ()))
 
 

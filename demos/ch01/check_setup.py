@@ -16,6 +16,7 @@ import torch.distributed as dist
 
 from demos.common import Table, demo, parser, show, verdict, whole
 from rankzero import world
+from rankzero.world import systems
 
 
 def total() -> float:
@@ -39,6 +40,7 @@ def found() -> list[tuple[str, str]]:
         ("backends", ", ".join(name for name, there in backends.items() if there)),
         ("backends not built in", ", ".join(name for name, there in backends.items() if not there) or "none"),
         ("ways to start processes", ", ".join(multiprocessing.get_all_start_methods())),
+        ("works here", systems.what_works()),
     ]
 
 
@@ -47,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     options.add_argument("--ranks", type=whole(1, 8), default=2)
     arguments = options.parse_args(argv)
+    if not systems.can_fork():  # then a world only says why
+        show(arguments, Table(("what", "found"), found()))
     run = world.run(total, ranks=arguments.ranks)
     sums = ", ".join(f"{value:g}" for value in run.values)
     show(arguments, Table(("what", "found"), [*found(), (f"sum on {arguments.ranks} ranks", sums)]))

@@ -62,9 +62,7 @@ def test_two_blocking_sends_are_a_deadlock():
 
     error = failure(work, ranks=2, timeout=60)
     here = line(work, 2)
-    assert str(error) == (
-        f"deadlock: rank 0 waits in send(dst=1) at {here}; rank 1 waits in send(dst=0) at {here}"
-    )
+    assert str(error) == (f"deadlock: rank 0 waits in send(dst=1) at {here}; rank 1 waits in send(dst=0) at {here}")
     assert [report.what for report in error.reports] == [f"waits in send(dst={1 - r}) at {here}" for r in range(2)]
     assert states(error) == ["waiting", "waiting"]
 
@@ -331,9 +329,7 @@ def test_a_group_that_not_all_make_is_named():
         dist.new_group([0, 1] if dist.get_rank() == 0 else [1])
 
     error = failure(work, ranks=2, timeout=60)
-    assert str(error) == (
-        f"deadlock: rank 0 waits in new_group([0, 1]) at {line(work, 1)}; rank 1 has finished"
-    )
+    assert str(error) == (f"deadlock: rank 0 waits in new_group([0, 1]) at {line(work, 1)}; rank 1 has finished")
 
 
 def test_making_a_group_is_no_event():
