@@ -57,10 +57,10 @@ def check(function: Function) -> Function:
         blank = CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))
         card_frame.show(function_cards.check_card(blank, workbench.written(function)), "")
         return item.solution()
-    if without_ranks := _without_ranks(item):
-        print(f"{item.id}: {without_ranks}. {USING['reference']}")
+    outcomes, untried = _tried(item, function)
+    if untried:
+        print(f"{item.id}: {untried}. {USING['reference']}")
         return item.solution()
-    outcomes = _outcomes(item, function)
     if lines := printed(outcomes):
         print("\n".join(lines))
     if unwritten(outcomes):
@@ -72,11 +72,16 @@ def check(function: Function) -> Function:
     return function if report.using == "yours" else item.solution()
 
 
-def _without_ranks(item: Build) -> str:
-    """Why a function of several ranks cannot be tried on this system; empty if it can."""
-    from rankzero.world import systems
+def _tried(item: Build, function: Any) -> tuple[list[Outcome], str]:
+    """The outcomes of the public cases, or why none can be tried here."""
+    from rankzero.world import serialization, systems
 
-    return systems.WITHOUT_FORK if item.grade == "world" and not systems.can_fork() else ""
+    if item.grade == "world" and not systems.can_fork():
+        return [], systems.WITHOUT_FORK
+    try:
+        return _outcomes(item, function), ""
+    except serialization.Unsendable as error:
+        return [], str(error)
 
 
 def judged(item: Build, outcomes: Sequence[Outcome]) -> CheckReport:

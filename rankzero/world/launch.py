@@ -83,6 +83,7 @@ def run(
 
     Raises:
         ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
+        TypeError: ``fn`` uses something that cannot be sent to another process; the message names it.
         RuntimeError: the installed torch is too old.
         WorldError: a rank raised or died, the ranks wait for each other, or the run timed out; all processes have been
             killed. Or this system cannot fork.
@@ -92,7 +93,7 @@ def run(
     torch_version.require()
     if not systems.can_fork():
         raise WorldError(systems.WITHOUT_FORK)
-    job = _job(serialization.pack((fn, args)), ranks, float(timeout), backend, withheld)
+    job = _job(serialization.pack_call(fn, args), ranks, float(timeout), backend, withheld)
     try:
         outcome = _execute(job)
     except KeyboardInterrupt:

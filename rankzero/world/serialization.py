@@ -6,21 +6,37 @@ sender. Here a tensor is sent as the bytes of its elements, without the rest of 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dis
+import functools
 import io
+import operator
 import pickle
 import socket
 import struct
 import sys
 import threading
+import typing
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import cloudpickle
 
+from rankzero.world import source_locations
+
 LENGTH = struct.Struct("!Q")  # the header of every message
+#: What of a process cannot be shared with others: each gets a new one of its own, made by this function.
+NEW: dict[type, Any] = {
+    type(threading.Lock()): threading.Lock,
+    type(threading.RLock()): threading.RLock,
+    threading.local: threading.local,
+}
+#: A function with a cache, and the code of a generic function.
+CACHED = type(functools.lru_cache(len))
+DISPATCHES = functools.singledispatch(len).__code__  # type: ignore[attr-defined]
 #: The instructions with which a class body inside a function reads a global name.
 CLASS_BODY_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _register_lock = threading.Lock()  # cloudpickle keeps one list of modules for all threads
@@ -40,10 +56,42 @@ class _Packer(cloudpickle.Pickler):
             return rebuild_tensor, _tensor_parts(torch, obj)
         if isinstance(obj, ModuleType) and (found := _as_attribute(obj)):
             return getattr, found
+        if (made := NEW.get(type(obj))) is not None:
+            return made, ()
+        if isinstance(obj, CACHED) and not _is_found_by_name(obj):
+            return rebuild_cached, (obj.__wrapped__, obj.cache_parameters())
+        if getattr(obj, "__code__", None) is DISPATCHES and not _is_found_by_name(obj):
+            return rebuild_dispatch, (obj.registry[object], list(obj.registry.items()))
+        if isinstance(obj, typing.NewType) and not _is_found_by_name(obj):
+            return typing.NewType, (obj.__name__, obj.__supertype__)
         reduced = super().reducer_override(obj)
         if isinstance(obj, FunctionType) and isinstance(reduced, tuple):  # by value: its state is (dict, slots)
             reduced[2][1]["__globals__"].update(_class_body_globals(obj))
         return reduced
+
+
+def _is_found_by_name(obj: Any) -> bool:
+    """Whether another process finds this very object in a module that it can import."""
+    module = sys.modules.get(getattr(obj, "__module__", None) or "__main__")
+    if module is None or module.__name__ in ("__main__", *cloudpickle.list_registry_pickle_by_value()):
+        return False
+    try:
+        return operator.attrgetter(obj.__qualname__)(module) is obj and _is_importable(module)
+    except AttributeError:
+        return False
+
+
+def rebuild_cached(function: Any, parameters: dict[str, Any]) -> Any:
+    """A function with a cache of its own, empty."""
+    return functools.lru_cache(**parameters)(function)
+
+
+def rebuild_dispatch(default: Any, kinds: list[tuple[type, Any]]) -> Any:
+    """A generic function of :func:`functools.singledispatch` with its implementations."""
+    function = functools.singledispatch(default)
+    for kind, implementation in kinds:
+        function.register(kind, implementation)
+    return function
 
 
 def _as_attribute(module: ModuleType) -> tuple[ModuleType, str] | None:
@@ -99,6 +147,77 @@ def pack(thing: Any) -> bytes:
         finally:
             cloudpickle.unregister_pickle_by_value(module)
     return file.getvalue()
+
+
+class Unsendable(TypeError):
+    """Something that a function uses cannot be sent to another process. A notebook shows the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+def pack_call(function: Any, arguments: tuple[Any, ...]) -> bytes:
+    """Pickle a call for the ranks.
+
+    Raises:
+        Unsendable: part of it cannot be pickled; the message names the global, the variable or the argument.
+    """
+    try:
+        return pack((function, arguments))
+    except Exception as error:
+        raise Unsendable(_why(function, arguments) or f"the call cannot be sent to the ranks: {error}") from None
+
+
+def _why(function: Any, arguments: tuple[Any, ...]) -> str:
+    """Which of the names that a call uses cannot be pickled, as a sentence; empty if there is none."""
+    tried: set[int] = set()
+    for place, one in enumerate((function, *arguments)):
+        if (found := _first_unsendable(one, tried)) is None:
+            continue
+        owner, name, kind = found
+        if not name:
+            return f"argument {place} is a {kind}, which cannot be sent to the ranks"
+        return f"{owner} uses {name}, a {kind}, which cannot be sent to the ranks: make it inside {owner}"
+    return ""
+
+
+def _first_unsendable(thing: Any, tried: set[int], owner: str = "", name: str = "") -> tuple[str, str, str] | None:
+    """The user, the name and the type of the innermost thing that cannot be pickled, searched depth first."""
+    if id(thing) in tried or _can_pack(thing):
+        return None
+    tried.add(id(thing))
+    here = getattr(thing, "__qualname__", "").rpartition(".<locals>.")[2] or owner
+    for inner, value in _names_used(thing):
+        if found := _first_unsendable(value, tried, here, inner):
+            return found
+    compiled = hasattr(thing, "_torchdynamo_orig_callable")
+    return owner, name, "compiled function" if compiled else type(thing).__name__
+
+
+def _can_pack(thing: Any) -> bool:
+    try:
+        pack(thing)
+    except Exception:
+        return False
+    return True
+
+
+def _names_used(thing: Any) -> Iterator[tuple[str, Any]]:
+    """The globals and the variables around it that a function uses, and the attributes of a class."""
+    thing = getattr(thing, "__func__", thing)
+    if isinstance(thing, FunctionType) and source_locations.is_user_code(thing.__code__.co_filename):
+        codes = [thing.__code__]
+        for code in codes:
+            codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+        names = dict.fromkeys(name for code in codes for name in code.co_names)
+        yield from ((name, thing.__globals__[name]) for name in names if name in thing.__globals__)
+        for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # not assigned yet
+                yield name, cell.cell_contents
+    elif isinstance(thing, type):
+        yield from vars(thing).items()
+    elif hasattr(thing, "__wrapped__"):
+        yield "", thing.__wrapped__
 
 
 def unpack(data: bytes) -> Any:
