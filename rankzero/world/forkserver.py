@@ -13,6 +13,7 @@ import contextlib
 import gc
 import importlib
 import os
+import re
 import select
 import signal
 import socket
@@ -25,6 +26,9 @@ from pathlib import Path
 
 from rankzero.world.environment import fixed_environment
 
+#: How the last part of a traceback begins, and how much is shown of it, characters.
+EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b(?::|$)")
+LONGEST = 300
 ROOT = str(Path(__file__).parents[2])
 PRELOADED = (
     "cloudpickle",
@@ -83,12 +87,12 @@ class Forkserver:
         return ours
 
     def exit_reason(self) -> str:
-        """Why the process ended: the last line of its standard error; empty if it has not ended."""
+        """Why the process ended: the exception at the end of its standard error; empty if it has not ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=1)
+            self.process.wait(timeout=5)
         if self.process.returncode is None or self.process.stderr is None:
             return ""
-        return (self.process.stderr.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+        return _last_exception(self.process.stderr.read().decode(errors="replace"))
 
     def close(self) -> None:
         """Stop the process, and with it every run still in progress."""
@@ -101,6 +105,14 @@ class Forkserver:
                 self.process.wait()
             if self.process.stderr is not None:
                 self.process.stderr.close()
+
+
+def _last_exception(text: str) -> str:
+    """The exception with which a traceback ends, on one line, as far as its first sentence goes; else the last line."""
+    lines = text.strip().splitlines() or [""]
+    places = [place for place, line in enumerate(lines) if EXCEPTION.match(line)]
+    said = " ".join(" ".join(lines[places[-1] if places else -1 :]).split())
+    return re.split(r"(?<=[a-z]\.) ", said)[0][:LONGEST]
 
 
 _lock = threading.Lock()

@@ -34,9 +34,10 @@ from typing import Any
 
 from rankzero.events import Event
 from rankzero.world import forkserver, serialization, systems, torch_version
+from rankzero.world.environment import wrong_interface
 from rankzero.world.job import START_LIMIT, Backend, Job, Outcome, RankOutcome
 from rankzero.world.reports import Report, WorldError, explain, interrupted
-from rankzero.world.results import MOST_RANKS, World, check
+from rankzero.world.results import MOST_RANKS, World, check, check_call
 from rankzero.world.results import lines as printed
 
 __all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
@@ -60,6 +61,7 @@ def prepare(*modules: str) -> None:
     """
     torch_version.require()
     if systems.can_fork():
+        _check_surroundings()
         forkserver.current().preload(modules)
 
 
@@ -83,16 +85,17 @@ def run(
 
     Raises:
         ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
-        TypeError: ``fn`` uses something that cannot be sent to another process; the message names it.
+        TypeError: ``fn`` cannot take ``args``, or uses something that cannot be sent to another process; the message
+            names it.
         RuntimeError: the installed torch is too old.
         WorldError: a rank raised or died, the ranks wait for each other, or the run timed out; all processes have been
-            killed. Or this system cannot fork.
+            killed. Or no rank can start here.
         KeyboardInterrupt: the run was interrupted; all processes have been killed.
     """
     check(fn, ranks, timeout, backend, withheld)
+    check_call(fn, args)
     torch_version.require()
-    if not systems.can_fork():
-        raise WorldError(systems.WITHOUT_FORK)
+    _check_surroundings()
     job = _job(serialization.pack_call(fn, args), ranks, float(timeout), backend, withheld)
     try:
         outcome = _execute(job)
@@ -110,6 +113,24 @@ def run(
         ranks=ranks,
         seconds=outcome.seconds,
     )
+
+
+def _check_surroundings() -> None:
+    """Refuse what would keep every rank from starting.
+
+    Raises:
+        WorldError: this system cannot fork, the working folder is gone, or Gloo is sent to an interface that is not
+            there.
+    """
+    if not systems.can_fork():
+        raise WorldError(systems.WITHOUT_FORK)
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        gone = "the working folder of this process has been deleted: go to another with os.chdir, or restart the kernel"
+        raise WorldError(gone) from None
+    if reason := wrong_interface(os.environ):
+        raise WorldError(reason)
 
 
 def _job(call: bytes, ranks: int, timeout: float, backend: Backend | None, withheld: int | None) -> Job:

@@ -8,9 +8,11 @@ dies.
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import faulthandler
 import os
+import pdb
 import random
 import re
 import signal
@@ -20,6 +22,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -36,7 +39,8 @@ NO_TIMEOUT = datetime.timedelta(days=7)  # the supervisor enforces the time limi
 CONNECTION_LOST = re.compile(
     r"[Cc]onnection (closed|reset|refused)|Connection was likely closed|Broken pipe|Socket closed"
 )
-LIBRARY_DETAILS = re.compile(r"\[/[^\]]*\] ?| ?\[[0-9a-f.:]+\]:\d+")  # PyTorch's source lines, addresses and ports
+# PyTorch's source lines, addresses and ports.
+LIBRARY_DETAILS = re.compile(r"\[(?:enforce fail at )?/[^\]]*\] ?| ?\[[0-9a-f.:]+\]:\d+")
 
 
 class Refused(ValueError):
@@ -78,9 +82,26 @@ def _set_up(rank: int, job: Job, output: int, stack: BinaryIO) -> None:
     os.chdir(job.folder if Path(job.folder).is_dir() else "/")
     warnings.formatwarning = _format_warning
     warnings.filterwarnings("ignore", message=r"barrier\(\): using the device")
+    _take_away_the_terminal()
     random.seed(rank)
     np.random.seed(rank)
     torch.set_num_threads(1)
+
+
+def _take_away_the_terminal() -> None:
+    """A debugger, or a question to the reader, says that a rank has no terminal."""
+
+    def refusal(name: str) -> Callable[..., NoReturn]:
+        def refuse(*_: object, **__: object) -> NoReturn:
+            raise RuntimeError(f"{name} needs a terminal, and a rank has none: print, or return, what you want to see")
+
+        return refuse
+
+    builtins.input = refusal("input()")
+    pdb.set_trace = refusal("pdb.set_trace()")
+    dist.breakpoint = refusal("dist.breakpoint()")
+    if os.environ.get("PYTHONBREAKPOINT") != "0":
+        sys.breakpointhook = refusal("breakpoint()")
 
 
 def _format_warning(
