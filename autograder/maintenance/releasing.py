@@ -49,6 +49,15 @@ Pages:
 """
 
 
+#: A cell of text that opens on a click; Jupyter takes what stands between blank lines for Markdown.
+FOLDED = """\
+<details><summary>After your answer and the run</summary>
+
+{text}
+
+</details>"""
+
+
 class NotReleased(Exception):
     """The release cannot be made; the message is a sentence, and nothing was written."""
 
@@ -149,11 +158,17 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def cleared(page: Path) -> bytes:
-    """A notebook without outputs and execution counts, formatted as Jupyter does."""
+    """A notebook without outputs and execution counts, formatted as Jupyter does.
+
+    What says how a question comes out, the cells of text with the tag ``after``, is folded.
+    """
     notebook = json.loads(page.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
+        elif "after" in cell["metadata"].get("tags", ()):
+            text = "".join(cell["source"]).strip("\n")
+            cell["source"] = FOLDED.format(text=text).splitlines(keepends=True)
     return (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 

@@ -45,12 +45,23 @@ def explore(fn: Function, *, title: str, alt: str, **controls: Control) -> None:
     if not in_kernel():
         print(f"{title}: an explorer, interactive in a notebook and in the book. {alt}")
         return
-    from IPython.display import display
-
     if os.environ.get("RANKZERO_BOOK") == "1":
+        from IPython.display import display
+
         display({"text/html": figure(fn, title, alt, controls)}, raw=True)
     else:
-        display(widget(fn, title, alt, controls))
+        show_with_still(widget(fn, title, alt, controls), _still_output(fn, title, alt, controls))
+
+
+def show_with_still(box: Any, still: Mapping[str, Any]) -> None:
+    """Display a widget, and beside it a still picture for a Jupyter without widgets, which takes what it can show."""
+    from IPython.display import display
+
+    made = getattr(box, "_repr_mimebundle_", None)
+    if made is None:  # ipywidgets 7
+        display(box)
+    else:
+        display({**made(), **still}, raw=True)
 
 
 def in_kernel() -> bool:
@@ -142,6 +153,18 @@ def widget(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) 
     head, foot = ipywidgets.HTML(f"<b>{escape(title)}</b>"), ipywidgets.HTML(escape(alt))
     scripts = [ipywidgets.Output(outputs=(_output(engine),))] if engine else []
     return ipywidgets.VBox([head, *inputs.values(), chart, foot, *scripts])
+
+
+def _still_output(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> dict[str, Any]:
+    """The default state without controls: a picture if this environment can draw one, else a chart for JupyterLab."""
+    told = {"text/plain": f"{title}. {alt} (Controls need ipywidgets in the environment of the Jupyter server.)"}
+    try:
+        name = f"rz-{fn.__module__}-{fn.__qualname__}".replace(".", "-")
+        return {"image/svg+xml": still(fn, controls, name), **told}
+    except RuntimeError:  # nothing here draws pictures of charts
+        return {vega.MIME: fn(**defaults(controls)), **told}
+    except ValueError as error:
+        return {"text/plain": str(error)}
 
 
 def _output(data: dict[str, Any]) -> dict[str, Any]:

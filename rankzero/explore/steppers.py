@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from rankzero.explore.display import FULL_LABEL, in_kernel
+from rankzero.explore.display import FULL_LABEL, in_kernel, show_with_still
 from rankzero.explore.scene import Scene
 
 #: Seconds for which a picture stands while they play; ``stepper.js`` reads it from the page.
@@ -39,12 +39,12 @@ def stepper(draw: Callable[[int], Scene], *, steps: int, title: str, alt: str) -
     if not in_kernel():
         print("\n".join([f"{title}: {alt}", *(scene.says for scene in scenes)]))
         return
-    from IPython.display import display
-
     if os.environ.get("RANKZERO_BOOK") == "1":
+        from IPython.display import display
+
         display({"text/html": step_figure(scenes, title, alt), "text/plain": f"{title}. {alt}"}, raw=True)
     else:
-        display(step_widget(scenes, title, alt))
+        show_with_still(step_widget(scenes, title, alt), _stills(scenes, title, alt))
 
 
 def frames(draw: Callable[[int], Scene], steps: int) -> list[Scene]:
@@ -80,6 +80,14 @@ def step_widget(scenes: Sequence[Scene], title: str, alt: str) -> Any:
     show()
     head, foot = ipywidgets.HTML(f"<b>{escape(title)}</b>"), ipywidgets.HTML(escape(alt))
     return ipywidgets.VBox([head, ipywidgets.HBox([play, slider]), picture, foot])
+
+
+def _stills(scenes: Sequence[Scene], title: str, alt: str) -> dict[str, str]:
+    """All pictures without controls: the first after the start, and the others below it, folded."""
+    pictures = [f"<div>{scene.svg()}<p>{escape(scene.says)}</p></div>" for scene in scenes]
+    folded = f"<details><summary>All {len(scenes)} pictures</summary>{''.join(pictures)}</details>"
+    shown = f'<div style="{COLOURS}"><p><b>{escape(title)}</b></p>{pictures[1]}{folded}<p>{escape(alt)}</p></div>'
+    return {"text/html": shown, "text/plain": "\n".join([f"{title}. {alt}", *(scene.says for scene in scenes)])}
 
 
 def step_figure(scenes: Sequence[Scene], title: str, alt: str) -> str:
