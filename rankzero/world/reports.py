@@ -106,9 +106,10 @@ def explain(
         absent = [report for report in reports if report.state == "missing"]
         joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
         return WorldError(f"the ranks did not meet: {joined}{_sentence(here)}", reports, lines)
-    stuck = all(report.state == "waiting" for report in reports if report.state != "finished")
-    after = "" if timeout is None or ending == "stuck" else f" after {timeout:.1f} s"
-    return WorldError(f"{'deadlock' if stuck else 'timed out'}{after}: {_sentence(reports)}", reports, lines)
+    if all(report.state == "waiting" for report in reports if report.state != "finished"):
+        return WorldError(f"deadlock: {_sentence(reports)}", reports, lines)
+    after = "" if timeout is None else f" after {timeout:.1f} s"
+    return WorldError(f"timed out{after}: {_sentence(reports)}", reports, lines)
 
 
 def _sentence(reports: Iterable[Report]) -> str:

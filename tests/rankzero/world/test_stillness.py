@@ -19,7 +19,8 @@ import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
 from rankzero import world
-from rankzero.world import call_log, stillness
+from rankzero.world import call_log, launch, stillness
+from rankzero.world.reports import explain
 
 LONG = 200.0  # less than what the store allows
 PAUSE = 3 * stillness.STILL
@@ -92,10 +93,13 @@ DEADLOCKS = {
 
 
 @pytest.mark.parametrize("work", DEADLOCKS, ids=lambda work: work.__name__)
-def test_a_deadlock_is_told_at_once(work):
+def test_a_deadlock_is_told_at_once(work, monkeypatch):
     """Kills: ranks that wait for each other in silence until the time is over."""
+    endings = []
+    monkeypatch.setattr(launch, "explain", lambda ending, *rest: endings.append(ending) or explain(ending, *rest))
     with pytest.raises(world.WorldError) as caught:
         world.run(work, ranks=3, timeout=LONG)
+    assert endings == ["stuck"]
     assert str(caught.value).startswith("deadlock: rank 0 ")
     assert DEADLOCKS[work] in str(caught.value)
     assert {report.state for report in caught.value.reports} <= {"waiting", "finished"}
