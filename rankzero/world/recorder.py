@@ -312,7 +312,8 @@ def _recording_new_group(function: Callable[..., Any]) -> Callable[..., Any]:
         where = source_locations.of_frame(sys._getframe(1))
         label = f"new_group({list(ranks) if isinstance(ranks, (list, tuple, range)) else ''})"
         meeting = Call("new_group", label, (), 0, 0, None, str(where) if where else "", time.monotonic())
-        seconds = _shortest((c10d._get_default_store(), *args, *kwargs.values()))
+        store = getattr(c10d, "_get_default_store", lambda: None)()  # a page has none
+        seconds = _shortest((store, *args, *kwargs.values()))
         with _log.waiting(meeting, seconds, call_log.A_KEY):
             return function(ranks, *args, **kwargs)
 
