@@ -24,8 +24,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-if clones := [up for up in Path.cwd().parents if (up / "rankzero/installed.py").is_file()]:
-    sys.path.append(str(clones[0]))
+if clone := [p for p in Path.cwd().parents if (p / "rankzero/installed.py").is_file()]:
+    sys.path.append(str(clone[0]))
 elif {condition}:
     print("Installing Rank Zero")
     %pip install --quiet {requirement}
