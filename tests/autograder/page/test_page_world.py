@@ -87,7 +87,7 @@ def both_send_first():
     dist.recv(x, other)
 
 
-world.run(both_send_first, ranks=2, timeout=1)
+world.run(both_send_first, ranks=2, timeout=60)
 """,
     "one raises": """
 def fails():
@@ -114,7 +114,7 @@ def waits():
     dist.barrier()
 
 
-world.run(waits, ranks=3, withheld=1, timeout=1)
+world.run(waits, ranks=3, withheld=1, timeout=10)
 """,
     "not sent back": """
 def locks():

@@ -28,7 +28,7 @@ from solutions.ch02.point_to_point import chunked_relay
 )
 @pytest.mark.parametrize("name", mismatches.MISMATCHES)
 def test_every_mismatch_is_observed_again(name):
-    outcome = mismatches.observe(name, timeout=1.0)
+    outcome = mismatches.observe(name, timeout=60.0)
     assert outcome.is_of(mismatches.MISMATCHES[name]), str(outcome)
 
 
@@ -58,7 +58,7 @@ def test_a_mismatch_that_is_not_there():
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_real_ranks_are_stuck_where_the_simulator_says(name):
-    assert play(CATALOGUE[name], timeout=1.0) == simulate(CATALOGUE[name])[1]
+    assert play(CATALOGUE[name], timeout=60.0) == simulate(CATALOGUE[name])[1]
 
 
 def test_a_ring_without_blocking_finishes():
@@ -67,7 +67,7 @@ def test_a_ring_without_blocking_finishes():
 
 def test_a_rank_that_raises_is_not_taken_for_stuck():
     with pytest.raises(world.WorldError, match="destination rank should not be the same"):
-        play([[("send", 0)], []], timeout=1.0)
+        play([[("send", 0)], []], timeout=60.0)
 
 
 # What a message costs
