@@ -34,9 +34,9 @@ def met(program, environ):
         "destroy_process_group": lambda *_: closed.append(1),
         "TCPStore": Store,
     }
-    real = {name: getattr(dist, name) for name in given}
+    real = {name: vars(dist)[name] for name in given if name in vars(dist)}  # a page's torch has no stores
     bound = {key: name for key, value in ours.items() for name, one in real.items() if value is one}
-    replace(given, ours, bound)
+    replace({name: given[name] for name in real}, ours, bound)
     try:
         returned = program(environ)
     finally:
