@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import isfinite, prod
+from math import isfinite, nan, prod
 from typing import Any
 
 from autograder.bank.ch07.trainer_draws import Drawn, plain
@@ -189,9 +189,14 @@ def _micro_sums(counts: Counts, _r: int, _m: int) -> float:
 
 
 def _without(place: int, whole: bool) -> Any:
-    """One micro-batch is left out; the others count by their rows over those of all, or over those that are left."""
+    """One micro-batch is left out; the others count by their rows over those of all, or over those that are left.
+
+    Who has only one is not told so: without it nothing is trained, which has many other reasons.
+    """
 
     def weigh(counts: Counts, r: int, m: int) -> float:
+        if min(map(len, counts)) < 2:
+            return nan
         there = [[rows for one, rows in enumerate(own) if one != place % len(own)] for own in counts]
         rows = sum(map(sum, counts if whole else there))
         return counts[r][m] / rows if m != place % len(counts[r]) and rows else 0.0
