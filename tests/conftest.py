@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tools import browser as chrome
+from tools.gates.resume import plain
 
 #: Groups of tests, each of which takes minutes.
 LONG = ("full marks", "rlhf runs", "instructors' guide", "contributing", "container", "class")
@@ -18,6 +19,13 @@ settings.register_profile("course", deadline=None, suppress_health_check=[Health
 settings.load_profile("course")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A test is reported under its own name, without the group that pytest-xdist adds: so it can be run again alone."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # which hands on the report
+        report.nodeid = plain(report.nodeid)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
