@@ -154,11 +154,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=HTML, help="folder for the HTML")
     parser.add_argument("--cache", type=Path, default=CACHE / "notebooks", help="folder for executed notebooks")
     parser.add_argument("--page", type=Path, help="a notebook: build only it and the opening page")
-    parser.add_argument("--notebooks", action="store_true", help="only execute the notebooks")
     chosen = parser.parse_args(argv)
     source, output, store = chosen.source.resolve(), chosen.output.resolve(), chosen.cache.resolve()
-    if chosen.notebooks:
-        return 1 if executed(pages(source), output, store) is None else 0
     return build(source, output, store, chosen.page and chosen.page.resolve())
 
 

@@ -35,9 +35,8 @@ SLOWEST = 20
 LAST = 10.0
 #: More failures than this are not noise: they are not run again.
 FEW = 12
-#: Three processes, since many tests wait for a deadline. They take groups of tests in the order set by
-#: ``tests/conftest.py``, longest first.
-SHARED = ("-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
+#: How processes share tests: by groups, in the order set by ``tests/conftest.py``, longest first.
+SHARED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 PYTEST = ("-m", "pytest", "-rsfE", f"--durations={SLOWEST}")
 #: Tests for ``-m``: those of ``make proof`` are left out.
 UNIT, BROWSER = "not browser and not proof", "browser and not proof"
@@ -121,29 +120,25 @@ def browser(name: str, expression: str) -> Step:
     return replace(tests(name, *chosen, RANKZERO_HTML=str(HTML)), parallel=True)
 
 
-#: Executes the notebooks; a second run compares with these copies, since building the book writes its own anew.
-COPIES = HTML.parent / "again" / "html"
-NOTEBOOKS = Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(COPIES)))
+#: Executes the notebooks and builds the book; a second run compares with the copies that were executed.
 BOOK = Step("book", ("-m", "tools.build_book"))
+EXECUTED = HTML.with_name("executed") / "notebooks"
 
 
 def first_pages() -> list[Path]:
     """The executed copies of one page of each part, its first."""
     pages = {one.part: one.page for one in reversed(CHAPTERS)}
-    return [COPIES.with_name("executed") / "notebooks" / f"{page}.ipynb" for page in sorted(pages.values())]
+    return [EXECUTED / f"{page}.ipynb" for page in sorted(pages.values())]
 
 
 def stages() -> list[tuple[Lane, ...]]:
-    """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
+    """One stage: the tests, the book and what reads it, and the steps that never wait.
 
-    Notebooks wait for ranks and servers a third of the time, so steps that never wait run beside them.
+    Tests, notebooks and browsers wait for ranks, servers and deadlines a third of their time, so they run side by side.
     """
-    unit = replace(tests("unit tests", *SHARED, "-m", UNIT, "tests"), parallel=True)
-    return [
-        ((unit,),),
-        ((NOTEBOOKS,), (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES)),
-        ((BOOK, browser("browser", BROWSER)), (again(execute.WORKERS, *first_pages()),)),
-    ]
+    unit = replace(tests("unit tests", "-n", "2", *SHARED, "-m", UNIT, "tests"), parallel=True)
+    book = (BOOK, browser("browser", BROWSER), again(execute.WORKERS, *first_pages()))
+    return [((unit,), book, (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES))]
 
 
 def counted(report: Path) -> Count:

@@ -49,11 +49,10 @@ def expression(part: str) -> str:
 def steps(part: str, passed: Path) -> list[Step]:
     """What a part runs, without the tests that passed before; a notebook is run again as a whole."""
     if part == "notebooks":
-        pages = check.COPIES.with_name("executed") / "notebooks"
-        return [check.NOTEBOOKS, replace(check.again(execute.WORKERS, pages), name=part)]
+        return [check.BOOK, replace(check.again(execute.WORKERS, check.EXECUTED), name=part)]
     if part in OPENED:
         return [check.BOOK, going_on(check.browser(part, expression(part)), passed)]
-    tests = check.tests(part, *check.SHARED, "-m", expression(part), *check.marked("proof"))
+    tests = check.tests(part, "-n", "3", *check.SHARED, "-m", expression(part), *check.marked("proof"))
     return [going_on(replace(tests, parallel=True), passed)]
 
 
