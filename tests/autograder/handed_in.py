@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder import bank
-from autograder.items import Build, Case, edits
+from autograder.items import Build, Case, Slip, edits
 from autograder.items.edits import Edit
 from autograder.marking import compare, judge, trusted, trusted_worlds
 from autograder.marking.marks import Mark
 from autograder.marking.outcome import Outcome
-from autograder.marking.papers import Paper
+from autograder.marking.papers import Paper, run_slip_here
 from autograder.running.exam import Exam
 
 
 @functools.cache
 def _paper(identifier: str, key: str) -> Paper:
-    """The paper of an item for which no process is started: once for all tests."""
+    """The paper of an item, once for all tests; its wrong programs need no children of a grader."""
     item = bank.find(identifier)
-    return Exam([item], key.encode()).paper(item)
+    return replace(Exam([item], key.encode()).paper(item), run_slip=_slip_outcome)
 
 
-def marked(item: Build, program: Callable[..., Any], key: str = "key 0", timeout: float = 2.0) -> Mark:
-    """The mark of ``program``; ``timeout`` is in seconds for one case."""
-    if item.grade in ("call", "calls") and item is bank.find(item.id):
-        paper = _paper(item.id, key)
-        return judge.mark(paper, trusted.run(item, program, paper.cases, timeout))
-    with Exam([item], key.encode()) as exam:
-        paper = exam.paper(item)
-        return judge.mark(paper, trusted.run(item, program, paper.cases, timeout))
+def _slip_outcome(item: Build, slip: Slip, case: Case) -> Outcome:
+    if item.grade == "tensor":
+        return trusted_worlds.here(item, item.program_of(slip), case)
+    return run_slip_here(item, slip, case)
+
+
+def marked(item: Build, program: Callable[..., Any], key: str = "key 0") -> Mark:
+    """The mark of ``program``, which is known to end."""
+    paper = _paper(item.id, key)
+    return judge.mark(paper, outcomes(item, program, paper.cases))
 
 
 def edited(item: Build, *changes: Edit, key: str = "key 0") -> Mark:
@@ -39,9 +42,12 @@ def edited(item: Build, *changes: Edit, key: str = "key 0") -> Mark:
 
 
 def outcomes(item: Build, program: Callable[..., Any], cases: Sequence[Case]) -> list[Outcome]:
-    """What ``program`` answers. It is known to end, so cases of one size share a world, as for the reference."""
-    run = trusted_worlds.together if item.grade in ("tensor", "world") else trusted.run
-    return run(item, program, cases, 20.0)
+    """What ``program`` answers. It is known to end: cases of one size share a world, and one rank needs none."""
+    if item.grade == "tensor":
+        return [trusted_worlds.here(item, program, case) for case in cases]
+    if item.grade == "world":
+        return trusted_worlds.together(item, program, cases, 20.0)
+    return trusted.run(item, program, cases, 2.0)
 
 
 def faults(item: Build, program: Callable[..., Any], cases: Sequence[Case] | None = None) -> list[str | None]:

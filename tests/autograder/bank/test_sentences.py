@@ -14,13 +14,16 @@ from autograder.items import edits
 from autograder.marking.marks import Mark
 from tests.autograder import handed_in
 
+KEYS = pytest.mark.parametrize(
+    "keys", [("0",), pytest.param(("1", "2"), marks=pytest.mark.proof(part="bank"))], ids=["a key", "keys"]
+)
 
-def marks(identifier: str, *changes: tuple[str, str]) -> list[Mark]:
-    """The marks of an edited reference, with three keys where no processes are needed."""
+
+def marks(identifier: str, keys: tuple[str, ...], *changes: tuple[str, str]) -> list[Mark]:
+    """The marks of an edited reference, with several keys where no processes are needed."""
     item = bank.find(identifier)
-    return [
-        handed_in.edited(item, *changes, key=f"key {key}") for key in range(3 if item.grade in ("call", "calls") else 1)
-    ]
+    chosen = keys if item.grade in ("call", "calls") else keys[:1]
+    return [handed_in.edited(item, *changes, key=f"key {key}") for key in chosen]
 
 
 def lost(mark: Mark) -> set[str]:
@@ -80,7 +83,7 @@ LENIENT = [
         "",
     ),
     ("14-simulate-async", [("    _check_not_negative(train_time=train_time, sync_time=sync_time)\n", "")], ""),
-    ("14-push-weights", [(COUNTS, "bucket_bytes <= 0")], ""),
+    pytest.param("14-push-weights", [(COUNTS, "bucket_bytes <= 0")], "", marks=pytest.mark.proof(part="bank")),
     ("cap-optimal-checkpoint-interval", [(GUARD, "if False:")], "checkpoint_time"),
     ("cap-optimal-checkpoint-interval", [(GUARD, "if not time > 0:")], "finite"),
     ("cap-optimal-checkpoint-interval", [(GUARD, "if not (math.isfinite(time) and time > 0):")], "finite and positive"),
@@ -101,10 +104,11 @@ LENIENT = [
 ]
 
 
+@KEYS
 @pytest.mark.parametrize(("identifier", "changes", "hint"), LENIENT)
-def test_right_values_without_checks_are_told_of_the_checks_alone(identifier, changes, hint):
+def test_right_values_without_checks_are_told_of_the_checks_alone(identifier, changes, hint, keys):
     """Kills: a sentence about a mistake that was not made; a list of all checks for a program that has most of them."""
-    for mark in marks(identifier, *changes):
+    for mark in marks(identifier, keys, *changes):
         assert (mark.state, mark.slip) == ("partly", "")
         assert UNCHECKED not in mark.hidden
         assert lost(mark) <= {"bad input", "after the end, bad input", "public cases"}
@@ -176,9 +180,10 @@ NAMED = [
 ]
 
 
+@KEYS
 @pytest.mark.parametrize(("identifier", "changes", "slip"), NAMED)
-def test_a_slip_is_named_where_it_was_made(identifier, changes, slip):
-    for mark in marks(identifier, *changes):
+def test_a_slip_is_named_where_it_was_made(identifier, changes, slip, keys):
+    for mark in marks(identifier, keys, *changes):
         assert mark.state != "right"
         assert slip in mark.slip
 
@@ -214,9 +219,10 @@ HINTED = [
 ]
 
 
+@KEYS
 @pytest.mark.parametrize(("identifier", "changes", "hint"), HINTED)
-def test_another_mistake_is_not_taken_for_a_slip(identifier, changes, hint):
-    for mark in marks(identifier, *changes):
+def test_another_mistake_is_not_taken_for_a_slip(identifier, changes, hint, keys):
+    for mark in marks(identifier, keys, *changes):
         assert mark.state != "right"
         assert mark.slip == ""
         assert any(hint in sentence for sentence in mark.hidden)
@@ -246,14 +252,16 @@ WRONG = [
 ]
 
 
+@KEYS
 @pytest.mark.parametrize(("identifier", "old", "new"), WRONG)
-def test_what_the_docstring_says_is_tried(identifier, old, new):
+def test_what_the_docstring_says_is_tried(identifier, old, new, keys):
     """Kills: a noise scale of nan, a stage of 1.0, states that would fit but for rounding, 8.0 ranks, 2.5 layers."""
-    for mark in marks(identifier, (old, new)):
+    for mark in marks(identifier, keys, (old, new)):
         assert mark.state != "right"
         assert mark.slip == ""
 
 
+@KEYS
 @pytest.mark.parametrize(
     ("identifier", "old", "new", "group"),
     [
@@ -263,9 +271,9 @@ def test_what_the_docstring_says_is_tried(identifier, old, new):
         ("05-loss-scaler", "growth_interval: int = 2000", "growth_interval: int = 2001", "public cases"),
     ],
 )
-def test_a_wrong_default_or_count_is_found_where_it_belongs(identifier, old, new, group):
+def test_a_wrong_default_or_count_is_found_where_it_belongs(identifier, old, new, group, keys):
     """Kills: a hint about floats of 32 bits for a wrong default, one about bad input or loading for another."""
-    for mark in marks(identifier, (old, new)):
+    for mark in marks(identifier, keys, (old, new)):
         assert group in lost(mark)
         assert "bad input" not in lost(mark)
         assert group != "public cases" or not any("load" in sentence for sentence in mark.hidden)

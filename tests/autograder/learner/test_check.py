@@ -175,8 +175,12 @@ def test_a_tensor_function_prints_without_ranks():
 def test_a_world_that_is_not_tried_again_prints_once():
     """Kills: lines that are shown again for each case that was left out."""
     item, case = bank.find_function("ring_all_reduce"), Case(((Tensor.of([1]),),) * 2)
-    endless = make("def ring_all_reduce(x):\n    print('in', flush=True)\n    while True:\n        pass\n")
-    outcomes = trusted.run(item, endless, [case] * 4, 1.0)
+    waiting = make(
+        "def ring_all_reduce(x):\n    import torch.distributed as dist\n"
+        "    print('in', flush=True)\n    dist.recv(x, 1 - dist.get_rank())\n"
+    )
+    outcomes = trusted.run(item, waiting, [case] * 4, timeout=250.0)
+    assert {outcome.kind for outcome in outcomes} == {"deadlock"}
     assert [bool(outcome.printed) for outcome in outcomes] == [True, True, False, False]
     program = make("def ring_all_reduce(x):\n    print('again')\n    raise NotImplementedError\n")
     outcomes = checking._outcomes(bank.find_function("ring_all_reduce"), program)

@@ -28,15 +28,12 @@ from autograder.sandbox import Sandbox
 PROOF = pytest.mark.proof(part="corpus")
 #: One file for each thing that a judge must not believe, and for each way in which a program does not end.
 TRICKS = (
-    *("answers_ahead", "billion_laughs", "bits_tell", "calls_shared_state", "endless_call", "equal_to_everything"),
+    *("answers_ahead", "billion_laughs", "bits_tell", "calls_shared_state", "equal_to_everything"),
     *("forged_reply", "forged_verdict", "imports_reference", "memory_bomb", "missing_function", "nan", "patched_equal"),
     *("right_in_another_order", "right_and_left_a_process", "swapped_descriptors", "text_tells", "thread_bomb"),
 )
-#: One file for each kind of item that needs torch.
-TORCH = (
-    *("graph_patched_equal", "probe_replaces_driver", "saver_patched_built_ins", "stage_forged_gradients"),
-    *("tensor_patched", "world_by_file", "world_by_lock", "world_own_library", "world_right"),
-)
+#: Of those that need torch: what a child with torch may not reach, and what its ranks may not use for messages.
+TORCH = ("tensor_patched", "world_by_file", "world_by_lock")
 #: Those that reach for something outside their process: each has its wall.
 WALLS = [file.stem for file in corpus.files(plain=True) if corpus.header(file, "needs") != ["nothing"]]
 CONFIGURATIONS = {"every layer": ["--plain"], "no sandbox": ["--sandbox", "none", "--torch", "5/20"]}
