@@ -70,6 +70,12 @@ def answered(identifier: str, key: int) -> tuple[list[Case], list[Outcome]]:
     return cases, trusted.run(item, item.solution(), cases)
 
 
+@functools.cache
+def program_of(identifier: str, slip: Slip) -> Callable:
+    """The wrong program, edited and compiled once for all tests."""
+    return bank.find(identifier).program_of(slip)
+
+
 # The lists.
 
 
@@ -102,11 +108,9 @@ def test_items_stand_in_the_order_of_the_page(chapter):
     assert {section.partition(".")[0] for section in sections} <= {chapter.removeprefix("ch").lstrip("0")}
 
 
-@pytest.mark.parametrize("chapter", bank.CHAPTERS)
-def test_a_bank_is_read_without_torch_and_without_solutions(chapter):
-    code = (
-        f"import sys, autograder.bank.{chapter}.items; sys.exit('torch' in sys.modules or 'solutions' in sys.modules)"
-    )
+def test_a_bank_is_read_without_torch_and_without_solutions():
+    modules = ", ".join(f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS)
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'solutions' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -181,14 +185,14 @@ def test_every_edit_fits_its_base(item):
     """Kills: an edit of text that its base has no more, or has twice: the message says which."""
     for slip in item.slips:
         assert slip.program or slip.changes
-        assert item.program_of(slip).__name__ == (slip.program.__name__ if slip.program else item.function)
+        assert program_of(item.id, slip).__name__ == (slip.program.__name__ if slip.program else item.function)
 
 
 @KEYS
 @pytest.mark.parametrize(("item", "slip"), SLIPPED)
 def test_no_key_lets_a_slip_pass(item, slip, keys):
     """Two wrong answers at least, so that it can be named."""
-    program = item.program_of(slip)
+    program = program_of(item.id, slip)
     for key in keys:
         assert len(list(itertools.islice(faults(item, program, key), 2))) == 2, key
 
@@ -203,9 +207,17 @@ def faults(item: Build, program: Callable, key: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("item", ANSWERED)
 def test_slips_differ_from_each_other(item):
-    cases, _ = answered(item.id, 0)
-    outcomes = [trusted.run(item, item.program_of(slip), cases) for slip in item.slips]
-    alike: dict[str, list[str]] = {}
-    for slip, found in zip(item.slips, outcomes, strict=True):
-        alike.setdefault(repr([(one.kind, one.value) for one in found]), []).append(slip.sentence)
-    assert [sentences for sentences in alike.values() if len(sentences) > 1] == []
+    """Case by case, until every slip has answered otherwise than every other."""
+    alike = [list(item.slips)]
+    for case in answered(item.id, 0)[0]:
+        alike = [part for slips in alike if len(slips) > 1 for part in told_apart(item, slips, case)]
+    assert [[slip.sentence for slip in slips] for slips in alike if len(slips) > 1] == []
+
+
+def told_apart(item: Build, slips: list[Slip], case: Case) -> list[list[Slip]]:
+    """The slips that give the same answer, together."""
+    found: dict[str, list[Slip]] = {}
+    for slip in slips:
+        (outcome,) = trusted.run(item, program_of(item.id, slip), [case])
+        found.setdefault(repr((outcome.kind, outcome.value)), []).append(slip)
+    return list(found.values())

@@ -11,7 +11,13 @@ from autograder import bank
 from autograder.sandbox.layers import NO_GRADING
 from rankzero.world import systems
 
-PAGES = """
+#: The tests share one process.
+pytestmark = pytest.mark.xdist_group("native windows")
+
+#: What stands between the programs of one process.
+END = "-- the next program --"
+
+OPENED = """
 import ast, json
 from pathlib import Path
 for page in sorted([*Path("book").glob("[01]*.ipynb"), *Path("book/deeper").glob("*.ipynb")]):
@@ -26,11 +32,20 @@ for page in sorted([*Path("book").glob("[01]*.ipynb"), *Path("book/deeper").glob
 """
 
 
-def test_every_page_opens():
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What each of the programs prints, in one process one after the other: libraries are imported once."""
+    folder = tmp_path_factory.mktemp("windows")
+    programs = (REFUSALS, COMMANDS.replace("ABSENT", str(folder / "graded")), CHECKS, OPENED)
+    printed = native_windows.run(f"print({END!r})\n".join(programs), RANKZERO_DATA=str(folder / "data"))
+    return dict(zip(("refusals", "commands", "checks", "pages"), printed.split(f"{END}\n"), strict=True))
+
+
+def test_every_page_opens(said):
     """Kills: a first cell that stops at ``os.register_at_fork``, or an import of ``fcntl`` below it."""
-    said = native_windows.run(PAGES).split()
+    opened = said["pages"].split()
     pages = [*native_windows.ROOT.glob("book/[01]*.ipynb"), *native_windows.ROOT.glob("book/deeper/*.ipynb")]
-    assert sorted(said) == sorted(page.stem for page in pages)
+    assert sorted(opened) == sorted(page.stem for page in pages)
 
 
 REFUSALS = """
@@ -47,9 +62,8 @@ print(vars(world.launch.forkserver)["_forkserver"])
 """
 
 
-def test_a_world_is_refused_in_one_sentence():
-    said = native_windows.run(REFUSALS).splitlines()
-    assert said == [
+def test_a_world_is_refused_in_one_sentence(said):
+    assert said["refusals"].splitlines() == [
         systems.WITHOUT_FORK,
         f"weights are shared through named pipes, which Windows does not have: use {systems.ELSEWHERE}",
         "None",
@@ -63,12 +77,12 @@ for command in ("grade labs", "verify --only 03-traffic", "grade-class labs --ou
 """
 
 
-def test_every_command_that_runs_submissions_is_refused_in_one_sentence(tmp_path):
+def test_every_command_that_runs_submissions_is_refused_in_one_sentence(said):
     """Kills: ``import pwd``, and a grader that fails half-way."""
-    said = native_windows.run(COMMANDS.replace("ABSENT", str(tmp_path / "graded"))).splitlines()
-    assert said.count(f"autograder: {NO_GRADING}") == 3
-    assert said[-2:] == [NO_GRADING, "0"]
-    assert [line for line in said if line in "0123"] == ["3", "3", "3", "0"]
+    lines = said["commands"].splitlines()
+    assert lines.count(f"autograder: {NO_GRADING}") == 3
+    assert lines[-2:] == [NO_GRADING, "0"]
+    assert [line for line in lines if line in "0123"] == ["3", "3", "3", "0"]
 
 
 CHECKS = """
@@ -90,9 +104,9 @@ for mine in (ring_all_reduce_time, mask_logits, ring_all_reduce):
 """
 
 
-def test_plain_and_tensor_functions_are_checked_and_ranks_are_refused(tmp_path):
-    said = native_windows.run(CHECKS, RANKZERO_DATA=str(tmp_path))
-    plain, tensor, ranks = said.split("11-mask-logits: ")[0], said, said.splitlines()[-2:]
+def test_plain_and_tensor_functions_are_checked_and_ranks_are_refused(said):
+    tensor = said["checks"]
+    plain, ranks = tensor.split("11-mask-logits: ")[0], tensor.splitlines()[-2:]
     assert "the value is 3x too large" in plain
     assert "called" in tensor
     assert ranks == [

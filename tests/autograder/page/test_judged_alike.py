@@ -19,7 +19,7 @@ from autograder.marking.papers import wrong_programs
 from autograder.page import stand_in
 from autograder.running import children
 from autograder.running.runner import Runner
-from autograder.running.slip_runner import LIMITS, SlipRunner
+from autograder.running.slip_runner import LIMITS
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -35,18 +35,20 @@ NAMED = [pytest.param(item, slip, id=f"{item.id}-{slip.name}") for item, slip in
 pytestmark = [pytest.mark.xdist_group("judged alike"), pytest.mark.timeout(1800)]
 
 
-class _References:
-    """The references, as modules of one submission whose children run them all."""
+#: The module of each wrong program.
+MODULES = {(item.id, slip): f"slip_{number}" for number, (item, slip) in enumerate(PROGRAMS)}
 
-    def __init__(self) -> None:
-        homes = [f"solutions.{item.home}" for item in ITEMS]
-        files = {n: f for n, f in closure.modules(homes).items() if n.startswith("solutions.") and f.name[0] != "_"}
-        units = tuple(Unit(file.name, file.read_text(encoding="utf-8"), file.stem) for file in files.values())
-        limits = replace(LIMITS, imports=60.0, call=60.0, world=60.0)
-        self.runner = Runner(Submission("references", units), Sandbox.measure("none"), limits, ITEMS)
 
-    def close(self) -> None:
-        self.runner.close()
+def _submission() -> Submission:
+    """All references and all wrong programs, as modules of one submission, so that the same children run them all."""
+    homes = [f"solutions.{item.home}" for item in ITEMS]
+    files = {n: f for n, f in closure.modules(homes).items() if n.startswith("solutions.") and f.name[0] != "_"}
+    units = [Unit(file.name, file.read_text(encoding="utf-8"), file.stem) for file in files.values()]
+    units += [
+        Unit(f"{name}.py", item.source_of(slip), name)
+        for (item, slip), name in zip(PROGRAMS, MODULES.values(), strict=True)
+    ]
+    return Submission("references and wrong programs", tuple(units))
 
 
 def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[Outcome]], dict[tuple[str, Slip], list]]:
@@ -54,17 +56,17 @@ def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[O
 
     They are computed by the references themselves if they are not given.
     """
-    references, slips = _References(), SlipRunner(ITEMS)
-    try:
-        answers = {item.id: references.runner.run(item, item.cases) for item in ITEMS}
+    limits = replace(LIMITS, imports=60.0, call=60.0, world=60.0)
+    with Runner(_submission(), Sandbox.measure("none"), limits, ITEMS) as runner:
+        answers = {item.id: runner.run(item, item.cases) for item in ITEMS}
+        runner.limits = LIMITS  # a wrong program may wait for ever
         said = {}
         for item, slip in PROGRAMS:
-            found = [slips.run(item, slip, case) for case in item.cases]
+            function = slip.program.__name__ if slip.program else item.function
+            wrong = replace(item, module=MODULES[item.id, slip], function=function)
+            found = [runner.run(wrong, [case])[0] for case in item.cases]
             held = zip(item.cases, (expected or answers)[item.id], found, strict=True)
             said[item.id, slip] = [compare.fault(item, case, right, got, tell=True) for case, right, got in held]
-    finally:
-        references.close()
-        slips.close()
     return answers, said
 
 

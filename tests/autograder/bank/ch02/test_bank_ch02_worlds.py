@@ -108,6 +108,7 @@ def test_a_step_with_one_fault_loses_its_group(program, group):
     assert lost("forward_backward", program, group)
 
 
+@pytest.mark.proof(part="bank")
 def test_two_deadlocks_are_not_taken_for_one_mistake():
     """Kills: the sentence of a stage that sends a number, said of a stage that does not receive."""
     whole = ITEMS["forward_backward"]
