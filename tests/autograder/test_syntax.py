@@ -36,11 +36,11 @@ def restless():
 
 
 def test_threads_that_parse_together_do_not_disturb_each_other(restless):
-    """Kills plain ``ast.parse``: on CPython 3.11 some dozen of these 480 end in SystemError."""
+    """Kills plain ``ast.parse``: on CPython 3.11 half a dozen of these 240 end in SystemError."""
     trees: list[str] = []
 
     def parse() -> None:
-        for _ in range(60):
+        for _ in range(30):
             Interrupting()
             trees.append(ast.dump(syntax.parse(SOURCE)))
 
@@ -49,7 +49,7 @@ def test_threads_that_parse_together_do_not_disturb_each_other(restless):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(trees) == 480
+    assert len(trees) == 240
     assert set(trees) == {ast.dump(ast.parse(SOURCE))}
 
 

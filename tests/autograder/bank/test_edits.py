@@ -97,10 +97,9 @@ def test_a_wrong_program_of_a_world_may_be_an_edit():
     """Kills: an edited reference that finds nothing of its package in the processes of the grader."""
     item = bank.find_function("parallel_attention")
     slip = Slip("No sum backward.", edit=("    x = copy_to_ranks(x, group)\n", ""))
-    with Exam([replace(item, slips=(slip,))], b"key") as exam:
+    with Exam([replace(item, slips=(slip,), cases=item.cases[:1], groups=())], b"key") as exam:
         paper = exam.paper(exam.items[0])
-        place = next(place for place, asked in enumerate(paper.asked) if asked.case.raises is None)
-        assert paper.slip_outcome(slip, place).kind == "value"
+        assert paper.slip_outcome(slip, 0).kind == "value"
 
 
 def another_way(values):

@@ -38,13 +38,13 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
 fuzzed = settings(
-    max_examples=100,
+    max_examples=50,
     derandomize=True,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
-fewer = settings(fuzzed, max_examples=60)
+fewer = settings(fuzzed, max_examples=30)
 
 SUBMISSION = Submission("a.py", (Unit("a.py", "def answer(x):\n    return 1.0\n\n\nclass Tally:\n    pass\n"),))
 PLAIN = (type(None), bool, int, float, str, list, tuple, dict, range, Tensor, Record, Iterator, Stage)

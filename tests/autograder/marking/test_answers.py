@@ -54,7 +54,8 @@ def test_what_was_kept_gives_the_same_grading(source, exam):
 
 
 def test_a_world_is_kept_with_its_events():
-    item, unit = bank.find("03-ring-all-reduce"), Unit("a.py", WORLD)
+    whole, unit = bank.find("03-ring-all-reduce"), Unit("a.py", WORLD)
+    item = replace(whole, cases=tuple(replace(case, args=case.args[:2]) for case in whole.cases[:1]), groups=())
     with Exam([item], KEY) as exam:
         answers = judging.ask(Submission("world", (unit,)), exam, Sandbox.measure("none"))
         assert any(outcome.events for outcome in answers.outcomes[item.id])

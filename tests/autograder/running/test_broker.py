@@ -12,6 +12,9 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
 
+#: The tests share children, so one process runs them.
+pytestmark = pytest.mark.xdist_group("broker")
+
 SOURCE = """
 import torch
 import torch.distributed as dist

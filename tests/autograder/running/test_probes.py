@@ -16,6 +16,9 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
+#: The tests share children, so one process runs them.
+pytestmark = pytest.mark.xdist_group("probes")
+
 ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
 WORLD = replace(ITEM, grade="world")
 CASE = Case((Tensor.of([1.0, 2.0]), Tensor.of([3.0, 5.0]), Tensor.of([1.0, 10.0])))

@@ -348,7 +348,11 @@ def test_what_no_python_reads_does_not(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "body", ["    while True:\n        pass\n", "    return message_time(message_bytes, bandwidth)\n"]
+    "body",
+    [
+        "    import time\n    while True:\n        time.sleep(1)\n",
+        "    return message_time(message_bytes, bandwidth)\n",
+    ],
 )
 def test_a_function_without_end_is_said_once_and_without_hints(body):
     """Kills: fifteen lines of hints about cases that were never tried."""

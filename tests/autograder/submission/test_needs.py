@@ -204,7 +204,11 @@ def test_closed_imports_of_the_course_are_told_only_if_they_are_needed(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "cell", ["SCALE = 1\nwhile SCALE:\n    SCALE = 1\n", "import os\nSCALE = 1\nSCALE = os._exit(3)\n"]
+    "cell",
+    [
+        "import time\nSCALE = 1\nwhile SCALE:\n    SCALE = time.sleep(1) or 1\n",
+        "import os\nSCALE = 1\nSCALE = os._exit(3)\n",
+    ],
 )
 def test_a_needed_statement_that_hangs_or_ends_the_process_is_left_out_and_named(cell, tmp_path):
     score, problems = graded(tmp_path, cell + RIGHT)
