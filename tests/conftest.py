@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from rankzero.world import forkserver
 from tools import browser as chrome
 from tools.gates.resume import plain
 
@@ -35,16 +36,38 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several processes share the tests by groups, begin with those that take minutes, so that none is left alone
-    with them at the end: long groups, and tests with a time limit of their own. The rest stays in its order."""
+    """Where several processes share the tests by groups, the tests of a file are a group unless they name another: what
+    a file computes once is computed once. Begin with those that take minutes, so that none is left alone with them at
+    the end: long groups, and tests with a time limit of their own. The rest stays in its order."""
     if not getattr(config.option, "loadgroup", False):
         return
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
     def long(item: pytest.Item) -> bool:
         group = item.get_closest_marker("xdist_group")
         return item.get_closest_marker("timeout") is not None or (group is not None and group.args[0] in LONG)
 
     items.sort(key=lambda item: not long(item))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def prepared_ranks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What ranks need for the functions of a test module, and torch for its first optimizer, is imported once, by the
+    process that they are forked from. Each rank would import it anew: functions of tests are sent by name, and worlds
+    follow one another too closely for that process to find the time itself."""
+    current = forkserver.current
+
+    def prepared() -> forkserver.Forkserver:
+        server = current()
+        server.preload([*forkserver.PRELOADED_LATER, request.module.__name__])
+        return server
+
+    with pytest.MonkeyPatch.context() as patch:
+        if {"demos", "experiments", "solutions"} & {*request.path.relative_to(request.config.rootpath).parts}:
+            patch.setattr(forkserver, "current", prepared)
+        yield
 
 
 @pytest.fixture(scope="session")

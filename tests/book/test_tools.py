@@ -409,17 +409,22 @@ class TestCheck:
 
     @pytest.mark.parametrize(("shared", "order"), [(True, "deabc"), (False, "abcde")])
     def test_tests_that_take_minutes_begin(self, shared, order):
-        """Kills: a process that waits while the other runs the corpus or a long group at the end. Only where processes
-        share the tests: ``make quick`` has an order of its own."""
+        """Kills: a process that waits while the other runs the corpus or a long group at the end; and a run that the
+        tests of a file share, made by every process anew. Only where processes share the tests: ``make quick`` has an
+        order of its own."""
+
+        marked = {}
 
         def item(name, **markers):
-            return SimpleNamespace(name=name, get_closest_marker=markers.get)
+            nodeid, add = f"{name}.py::test", lambda mark: marked.update({name: mark.args[0]})
+            return SimpleNamespace(name=name, nodeid=nodeid, get_closest_marker=markers.get, add_marker=add)
 
         short = SimpleNamespace(args=("bank 05-zero-memory",))
         items = [item("a"), item("b", xdist_group=short), item("c"), item("d", timeout=SimpleNamespace(args=(900,)))]
         items.append(item("e", xdist_group=SimpleNamespace(args=(conftest.LONG[0],))))
         conftest.pytest_collection_modifyitems(SimpleNamespace(option=SimpleNamespace(loadgroup=shared)), items)
         assert "".join(one.name for one in items) == order
+        assert marked == ({name: f"{name}.py" for name in "acd"} if shared else {})
 
     def test_every_group_that_is_called_long_is_there(self):
         texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]

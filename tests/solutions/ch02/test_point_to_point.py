@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -129,11 +130,14 @@ def test_a_number_goes_down_the_chain(ranks):
     assert sorted(sent) == [(rank, (rank + 1,), 8) for rank in range(ranks - 1)]
 
 
+def shifted(distance: int) -> None:
+    ring_shift(torch.zeros(5), distance)
+
+
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_the_ledger_of_a_shift(ranks):
     """One message for each rank, straight to its place, and none for whole turns."""
-    for distance in (1, -1, 2, ranks, 0):
-        done = world.run(lambda distance=distance: ring_shift(torch.zeros(5), distance), ranks=ranks)
+    for (distance,), done in one_world.runs(shifted, ((1,), (-1,), (2,), (ranks,), (0,)), ranks).items():
         sent = {(event.rank, event.peers, event.sent) for event in done.events if event.operation == "send"}
         straight = {(rank, ((rank + distance) % ranks,), 20) for rank in range(ranks)}
         assert sent == (straight if distance % ranks else set())
@@ -144,10 +148,17 @@ def of(events: tuple[Event, ...], rank: int, operation: str) -> list[Event]:
     return sorted((e for e in events if (e.rank, e.operation) == (rank, operation)), key=lambda event: event.start)
 
 
-@pytest.mark.parametrize(("elements", "chunks"), [(10, 4), (3, 8), (0, 2)])
+def relayed(elements: int, chunks: int) -> None:
+    chunked_relay(torch.zeros(elements), chunks)
+
+
+PARTS = ((10, 4), (3, 8), (0, 2))
+
+
+@pytest.mark.parametrize(("elements", "chunks"), PARTS)
 def test_the_ledger_of_a_relay_in_chunks(elements, chunks):
     """Every rank but the last sends everything once, in chunks of tensor_split; middle ranks receive meanwhile."""
-    done = world.run(lambda: chunked_relay(torch.zeros(elements), chunks), ranks=3)
+    done = one_world.runs(relayed, PARTS, 3)[elements, chunks]
     sizes = [part.nbytes for part in torch.zeros(elements).tensor_split(chunks) if len(part)]
     for rank in range(3):
         assert [event.sent for event in of(done.events, rank, "send")] == (sizes if rank < 2 else [])

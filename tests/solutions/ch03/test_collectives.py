@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -155,11 +156,15 @@ def twelve_elements(operation: str) -> None:
             all_to_all(torch.ones(12).split(share))
 
 
-@pytest.mark.parametrize("operation", ["reduce_scatter", "all_gather", "all_reduce", "all_to_all"])
+OPERATIONS = ("reduce_scatter", "all_gather", "all_reduce", "all_to_all")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("ranks", RANKS)
 def test_measured_bytes_are_those_of_the_formula(operation, ranks):
     """Byte for byte when N divides the size; the counts of an all-to-all are 8 bytes for each other rank."""
-    ledger = world.run(twelve_elements, operation, ranks=ranks).ledger()
+    runs = one_world.runs(twelve_elements, tuple((name,) for name in OPERATIONS), ranks)
+    ledger = runs[operation,].ledger()
     counts = 8 * (ranks - 1) if operation == "all_to_all" else 0
     for rank in range(ranks):
         sent, received = traffic(operation, 48, ranks, rank)
@@ -167,10 +172,17 @@ def test_measured_bytes_are_those_of_the_formula(operation, ranks):
     assert set(ledger.operations) <= {"send", "recv"}
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 5, 4099])
+SIZES = (0, 1, 3, 5, 4099)
+
+
+def scattered(count: int) -> None:
+    ring_reduce_scatter(torch.ones(count))
+
+
+@pytest.mark.parametrize("count", SIZES)
 def test_messages_and_bytes_when_ranks_do_not_divide(count):
     """Only what is needed is sent: no empty messages, and in a reduce-scatter every chunk but the own one."""
-    ledger = world.run(ring_reduce_scatter, torch.ones(count), ranks=4).ledger()
+    ledger = one_world.runs(scattered, tuple((size,) for size in SIZES), 4)[count,].ledger()
     chunks = [4 * len(chunk) for chunk in torch.ones(count).tensor_split(4)]
     assert [ledger.sent(rank) for rank in range(4)] == [sum(chunks) - chunks[rank] for rank in range(4)]
     filled = sum(chunk > 0 for chunk in chunks)
@@ -178,9 +190,15 @@ def test_messages_and_bytes_when_ranks_do_not_divide(count):
     assert [entry.calls if entry else 0 for entry in sends] == [filled - (chunk > 0) for chunk in chunks]
 
 
+def of_64(function) -> None:
+    function(torch.ones(64))
+
+
 def test_a_ring_beats_whole_tensors_and_the_star():
+    runs = one_world.runs(of_64, ((ring_all_reduce,), (whole_ring_all_reduce,), (star_all_reduce,)), 4)
+
     def bytes_of(function):
-        ledger = world.run(function, torch.ones(64), ranks=4).ledger()
+        ledger = runs[function,].ledger()
         return max(ledger.sent(rank) + ledger.received(rank) for rank in range(4))
 
     tensor = 64 * 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -22,11 +23,14 @@ def compared(elements: int, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tens
     return tree_all_reduce(x), expected, torch.equal(x, before)
 
 
+CASES = ((37, torch.float32), (5000, torch.int64), (0, torch.float32))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7])
-@pytest.mark.parametrize(("elements", "kind"), [(37, torch.float32), (5000, torch.int64), (0, torch.float32)])
+@pytest.mark.parametrize(("elements", "kind"), CASES)
 def test_the_sum_is_the_librarys_on_every_rank(ranks, elements, kind):
     """Kills: a partner outside the world, a parent that answers too early, sums added into x."""
-    values = world.run(compared, elements, kind, ranks=ranks).values
+    values = one_world.runs(compared, CASES, ranks)[elements, kind].values
     for total, expected, unchanged in values:
         torch.testing.assert_close(total, expected)
         assert torch.equal(total, values[0][0])

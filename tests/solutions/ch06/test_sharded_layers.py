@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -110,14 +111,17 @@ def split_attention(kv_heads: int) -> tuple[Tensor, ...]:
     return y.detach(), *(tensor.grad for tensor in inputs)
 
 
+KV_HEADS = (4, 2, 1)
+
+
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("kv_heads", KV_HEADS)
 def test_attention_is_its_twin(ranks, kv_heads):
     """Replicated key-value heads too: their gradients are whole only after the sum over the replicas."""
     inputs = attention_inputs(kv_heads)
     expected = twin_attention(*inputs, kv_heads)
     expected.backward(drawn(30, 2, S, HIDDEN))
-    run = world.run(split_attention, kv_heads, ranks=ranks)
+    run = one_world.runs(split_attention, tuple((heads,) for heads in KV_HEADS), ranks)[kv_heads,]
     for rank, (y, dx, dwq, dwk, dwv, dwo) in enumerate(run.values):
         query, key_value, _ = head_partition(HEADS, kv_heads, ranks, rank)
         rows, kv_rows = (slice(h.start * D, h.stop * D) for h in (query, key_value))
@@ -168,14 +172,18 @@ def targets(shape: tuple[int, ...], vocab: int) -> Tensor:
     return torch.randint(vocab, shape, generator=torch.Generator().manual_seed(2))
 
 
+LOSSES = ((1, (5,), 8), (100, (2, 3), 64), (1e4, (), 4), (0.1, (7,), 512))
+
+
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize(("scale", "shape", "vocab"), [(1, (5,), 8), (100, (2, 3), 64), (1e4, (), 4), (0.1, (7,), 512)])
+@pytest.mark.parametrize(("scale", "shape", "vocab"), LOSSES)
 def test_the_loss_is_the_librarys(ranks, scale, shape, vocab):
     """Kills: a local maximum, no maximum, foreign targets, a one-hot forgotten or subtracted everywhere."""
     (logits,) = leaves(scale * drawn(1, *shape, vocab))
     expected = functional.cross_entropy(logits.reshape(-1, vocab), targets(shape, vocab).reshape(-1), reduction="none")
     expected.reshape(shape).backward(drawn(3, *shape))
-    run = world.run(split_loss, scale, torch.float64, shape, vocab, ranks=ranks)
+    cases = tuple((scale, torch.float64, shape, vocab) for scale, shape, vocab in LOSSES)
+    run = one_world.runs(split_loss, cases, ranks)[scale, torch.float64, shape, vocab]
     for rank, (loss, gradient) in enumerate(run.values):
         close(loss, expected.detach().reshape(shape), 1e-9)
         close(gradient, logits.grad.chunk(ranks, -1)[rank], 1e-9)
@@ -217,10 +225,13 @@ def loss_of_ours() -> tuple[Tensor, Tensor]:
     return loss.detach(), own.grad
 
 
+def both_losses() -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    return loss_of_ours(), loss_of_the_library()
+
+
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_loss_parallel_agrees(ranks):
-    ours, theirs = (world.run(f, ranks=ranks).values for f in (loss_of_ours, loss_of_the_library))
-    for own, other in zip(ours, theirs, strict=True):
+    for own, other in world.run(both_losses, ranks=ranks).values:
         close(own[0], other[0])
         close(own[1], other[1])
 
@@ -278,7 +289,7 @@ def adjoint(dim: int) -> tuple[float, float, bool]:
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_gather_and_scatter_are_adjoint(ranks, dim):
     """Kills: a backward pass that takes the own slice, a scatter that only slices, a wrong dimension."""
-    run = world.run(adjoint, dim, ranks=ranks)
+    run = one_world.runs(adjoint, ((0,), (1,), (-1,)), ranks)[dim,]
     left, right, same = zip(*run.values, strict=True)
     assert sum(left) == pytest.approx(sum(right), rel=1e-12)
     assert all(same)
@@ -349,12 +360,14 @@ def normed_by_the_library() -> tuple[Tensor, Tensor, Tensor, dict[str, int]]:
     return y.detach(), x.grad, model[0].weight.grad.full_tensor(), counts
 
 
+def both_normed() -> tuple[tuple, tuple]:
+    return normed(ours=True), normed_by_the_library()
+
+
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_the_librarys_sequence_parallel_block_agrees(ranks):
     """Values, gradients, and two all-gathers and two reduce-scatters: what the library gathered it keeps."""
-    ours = world.run(normed, True, ranks=ranks).values
-    theirs = world.run(normed_by_the_library, ranks=ranks).values
-    for own, (*other, counts) in zip(ours, theirs, strict=True):
+    for own, (*other, counts) in world.run(both_normed, ranks=ranks).values:
         for a, b in zip(own, other, strict=True):
             close(a, b)
         assert {name.partition("_into_tensor")[0].partition("_tensor")[0]: n for name, n in counts.items()} == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -62,15 +63,16 @@ def pair(shape: tuple[int, ...], dtype: torch.dtype) -> dict[str, tuple]:
     return answers
 
 
+PAIRS = (((), torch.float64), ((2, 1, 3, 2), torch.float32), ((0, 3), torch.float64))
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize(
-    ("shape", "dtype"), [((), torch.float64), ((2, 1, 3, 2), torch.float32), ((0, 3), torch.float64)]
-)
+@pytest.mark.parametrize(("shape", "dtype"), PAIRS)
 def test_f_and_g_are_conjugate(ranks, shape, dtype):
     """Kills: identity both ways, all-reduce both ways, mean for sum, an all-reduce in place."""
     xs, upstreams = ([drawn(start + r, *shape, dtype=dtype) for r in range(ranks)] for start in (0, 10))
     summed, gradient = (torch.stack(parts).sum(0) for parts in (xs, upstreams))
-    for rank, answers in enumerate(world.run(pair, shape, dtype, ranks=ranks).values):
+    for rank, answers in enumerate(one_world.runs(pair, PAIRS, ranks)[shape, dtype].values):
         close(answers["f"][0], xs[rank], 1e-6)
         close(answers["f"][1], gradient, 1e-6)
         for name in ("g", "fixed"):
@@ -161,13 +163,14 @@ def split_linear(width_in: int, width_out: int, batch: tuple[int, ...], biased: 
     return answers
 
 
+LAYERS = ((4, 8, (), True), (12, 4, (3, 2), False), (8, 8, (5,), True))
+
+
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize(
-    ("shape", "batch", "biased"), [((4, 8), (), True), ((12, 4), (3, 2), False), ((8, 8), (5,), True)]
-)
-def test_column_and_row_layers_are_the_unsplit_layer(ranks, shape, batch, biased):
-    twin = twin_linear(*shape, batch, biased)
-    for rank, answers in enumerate(world.run(split_linear, *shape, batch, biased, ranks=ranks).values):
+@pytest.mark.parametrize("case", LAYERS, ids=str)
+def test_column_and_row_layers_are_the_unsplit_layer(ranks, case):
+    twin, biased = twin_linear(*case), case[-1]
+    for rank, answers in enumerate(one_world.runs(split_linear, LAYERS, ranks)[case].values):
         for name in ("column", "gathered"):
             y, dx, dw, db = answers[name]
             close(y, twin["y"] if name == "gathered" else twin["y"].chunk(ranks, -1)[rank])

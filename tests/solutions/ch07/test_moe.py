@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -115,7 +116,7 @@ def test_the_loss_refuses():
 HIDDEN, EXPERTS, TOP_K = 6, 12, 2
 
 #: Tokens of each rank: alike, uneven, and none on the first, a middle or the last rank.
-TOKENS = ([5], [4, 4], [0, 7], [3, 0, 5], [2, 9, 4, 1], [6, 3, 0, 0])
+TOKENS = ((5,), (4, 4), (0, 7), (3, 0, 5), (2, 9, 4, 1), (6, 3, 0, 0))
 
 
 def _layer(kind: torch.dtype) -> tuple[list[nn.Module], nn.Linear]:
@@ -129,12 +130,12 @@ def _layer(kind: torch.dtype) -> tuple[list[nn.Module], nn.Linear]:
     return made, router
 
 
-def _tokens(counts: list[int], kind: torch.dtype) -> list[torch.Tensor]:
+def _tokens(counts: tuple[int, ...], kind: torch.dtype) -> list[torch.Tensor]:
     whole = torch.randn(sum(counts), HIDDEN, generator=torch.Generator().manual_seed(2), dtype=kind)
     return [part.clone() for part in whole.split(counts)]
 
 
-def _dense(counts: list[int], kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+def _dense(counts: tuple[int, ...], kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
     """The plain loop over all experts and all tokens, in one process: output, gradients of tokens and experts."""
     experts, router = _layer(kind)
     x = torch.cat(_tokens(counts, kind)).requires_grad_()
@@ -148,7 +149,7 @@ def _dense(counts: list[int], kind: torch.dtype) -> tuple[torch.Tensor, torch.Te
     return y.detach(), x.grad, {f"{i}.{n}": p.grad for i, e in enumerate(experts) for n, p in e.named_parameters()}
 
 
-def _on_a_rank(counts: list[int], kind: torch.dtype):
+def _on_a_rank(counts: tuple[int, ...], kind: torch.dtype):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     experts, router = _layer(kind)
     mine = range(rank * EXPERTS // ranks, (rank + 1) * EXPERTS // ranks)
@@ -164,7 +165,10 @@ def _on_a_rank(counts: list[int], kind: torch.dtype):
 def test_experts_on_ranks_are_the_dense_layer(counts, kind, near):
     """Values and gradients, on one to four ranks, with uneven and empty splits."""
     y, x_grad, gradients = _dense(counts, kind)
-    outputs, token_grads, parts = zip(*world.run(_on_a_rank, counts, kind, ranks=len(counts)).values, strict=True)
+    alike = [tokens for tokens in TOKENS if len(tokens) == len(counts)]
+    cases = tuple((tokens, dtype) for tokens in alike for dtype in (torch.float64, torch.float32))
+    run = one_world.runs(_on_a_rank, cases, len(counts))[counts, kind]
+    outputs, token_grads, parts = zip(*run.values, strict=True)
     torch.testing.assert_close(torch.cat(outputs), y, rtol=near, atol=near)
     torch.testing.assert_close(torch.cat(token_grads), x_grad, rtol=near, atol=near)
     found = {name: gradient for part in parts for name, gradient in part.items()}
@@ -175,7 +179,7 @@ def test_experts_on_ranks_are_the_dense_layer(counts, kind, near):
 
 def test_rows_travel_twice_and_their_gradients_twice():
     """The ledger: four exchanges of rows, each of k rows for each token on the way out, and one of counts."""
-    run = world.run(_on_a_rank, [3, 2], torch.float64, ranks=2)
+    run = world.run(_on_a_rank, (3, 2), torch.float64, ranks=2)
     for rank, tokens in enumerate((3, 2)):
         sizes = [(e.sent, e.received) for e in run.events if e.rank == rank and e.operation == "all_to_all"]
         counts, out, back, upstream, to_tokens = sizes
@@ -194,5 +198,6 @@ def _wrong(experts: int, local: int) -> str:
 
 
 def test_expert_parallelism_refuses():
-    assert world.run(_wrong, 3, 1, ranks=2).values == ("experts must be a multiple of 2 ranks, got 3",) * 2
-    assert world.run(_wrong, 4, 1, ranks=2).values == ("local_experts must be 2 of 4 experts, got 1",) * 2
+    said = one_world.runs(_wrong, ((3, 1), (4, 1)), 2)
+    assert said[3, 1].values == ("experts must be a multiple of 2 ranks, got 3",) * 2
+    assert said[4, 1].values == ("local_experts must be 2 of 4 experts, got 1",) * 2
