@@ -69,7 +69,7 @@ def drawn(spec: dict) -> str:
 
 @pytest.mark.parametrize(("explorer", "states"), [(two_trees, trees), (which_wins, links), (levels, clusters)])
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")
@@ -77,7 +77,7 @@ def test_every_state_is_a_chart(explorer, states):
     check()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(jobs)
 def test_every_state_of_the_last_explorer_is_a_chart(state):
     assert drawn(will_it_scale(**state)).startswith("<svg")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import one_world
 import pytest
 import torch
 import torch.distributed as dist
@@ -130,33 +131,42 @@ def _sum_in_levels(function, elements: int, ranks_per_node: int) -> list[float]:
     return total.flatten().tolist()
 
 
-@pytest.mark.parametrize("function", [hierarchical_all_reduce, uncut_all_reduce])
-@pytest.mark.parametrize(("ranks", "per_node", "elements"), [(4, 2, 7), (4, 4, 8), (4, 1, 5), (2, 2, 1)])
-def test_levels_give_the_sum(function, ranks, per_node, elements):
-    total = [value * ranks * (ranks + 1) / 2 for value in range(elements)]
-    assert world.run(_sum_in_levels, function, elements, per_node, ranks=ranks).values == (total,) * ranks
+@pytest.mark.parametrize(("ranks", "shapes"), [(4, ((7, 2), (8, 4), (5, 1))), (2, ((1, 2),))])
+def test_levels_give_the_sum(ranks, shapes):
+    """Shapes: elements, and ranks of a node."""
+    cases = tuple((function, *shape) for function in (hierarchical_all_reduce, uncut_all_reduce) for shape in shapes)
+    for (_, elements, _), run in one_world.runs(_sum_in_levels, cases, ranks).items():
+        assert run.values == ([value * ranks * (ranks + 1) / 2 for value in range(elements)],) * ranks
 
 
-def test_across_bytes_fall_by_the_ranks_of_a_node():
+def _thousand(function, *per_node: int) -> None:
+    function(torch.ones(1000), *per_node)
+
+
+@pytest.fixture(scope="module")
+def wires() -> dict:
+    """What four ranks send when a thousand numbers are summed, by function."""
+    cases = ((hierarchical_all_reduce, 2), (uncut_all_reduce, 2), (ring_all_reduce,))
+    return {case[0]: run.events for case, run in one_world.runs(_thousand, cases, 4).items()}
+
+
+def test_across_bytes_fall_by_the_ranks_of_a_node(wires):
     """The law of the chapter: cut first, and each rank sends 1/g of the bytes to other nodes."""
-    cut = world.run(hierarchical_all_reduce, torch.ones(1000), 2, ranks=4).events
-    whole = world.run(uncut_all_reduce, torch.ones(1000), 2, ranks=4).events
+    cut, whole = wires[hierarchical_all_reduce], wires[uncut_all_reduce]
     for (_, few), (_, many) in zip(wire_bytes(cut, 4, 2), wire_bytes(whole, 4, 2), strict=True):
         assert many == 2 * few == 4000
 
 
-def test_wire_bytes_are_those_of_the_closed_form():
+def test_wire_bytes_are_those_of_the_closed_form(wires):
     """Two half rings inside and a ring of the share across, as the time formula counts them."""
-    events = world.run(hierarchical_all_reduce, torch.ones(1000), 2, ranks=4).events
     inside = 2 * traffic("reduce_scatter", 4000, 2, 0)[0]
     across = traffic("all_reduce", 2000, 2, 0)[0]
-    assert wire_bytes(events, 4, 2) == [(inside, across)] * 4
+    assert wire_bytes(wires[hierarchical_all_reduce], 4, 2) == [(inside, across)] * 4
 
 
-def test_wire_bytes_of_messages():
+def test_wire_bytes_of_messages(wires):
     """A flat ring over two nodes of two crosses at ranks 1 and 3 alone."""
-    events = world.run(ring_all_reduce, torch.ones(1000), ranks=4).events
-    assert wire_bytes(events, 4, 2) == [(6000, 0), (0, 6000)] * 2
+    assert wire_bytes(wires[ring_all_reduce], 4, 2) == [(6000, 0), (0, 6000)] * 2
 
 
 def test_wire_bytes_count_a_message_once():

@@ -22,7 +22,7 @@ def spec_of(spec):
     return spec, spec["vconcat"][0]["layer"][0]["data"]["values"], spec["vconcat"][1]["data"]["values"]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(states)
 def test_every_state_is_a_chart(state):
     spec, steps, cells = spec_of(masks(**state))

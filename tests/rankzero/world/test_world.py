@@ -119,7 +119,7 @@ def test_tensors_come_back_as_plain_copies():
 
 def test_a_large_value_does_not_choke_the_pipe():
     """Kills a parent that waits for the exit before it reads."""
-    size = 12_500_000  # 100 MB of float64
+    size = 1_250_000  # 10 MB of float64
     run = world.run(lambda: torch.full((size,), float(dist.get_rank()), dtype=torch.float64), ranks=2)
     assert [value.sum().item() for value in run.values] == [0.0, size]
 
@@ -361,43 +361,34 @@ STOPPED = """
 """
 
 
-def test_an_interrupted_script_says_one_sentence():
-    """Kills: a stop that is answered by the frames of this package, and one that the shell does not learn of."""
-    done = script(STOPPED + "    run()\n")
-    assert done.stderr == "interrupted: the world's 2 ranks have been stopped\n"
-    assert done.returncode == -signal.SIGINT
-
-
-def test_an_interrupt_ends_the_ranks_and_passes_on():
-    """What is raised then, of whatever kind, is shown as before."""
+def test_an_interrupt_says_one_sentence_in_a_cell_and_in_a_script():
+    """Three worlds of one process are interrupted: in a cell of IPython, where it is caught, and at its end. Kills: a
+    notebook's stop button that fills the page with frames; ranks that go on; another exception that is not shown as
+    before; frames of this package in a shell, and a stop of which the shell does not learn."""
     done = script(
         STOPPED
         + """
+    from IPython.core.interactiveshell import InteractiveShell
+    shell = InteractiveShell(colors="nocolor")
+    shell.user_ns["run"] = run
+    shell.run_cell("run()")
     try:
         run()
     except KeyboardInterrupt:
         import psutil
         print([p.name() for p in psutil.Process().children(recursive=True)[1:]])
-        raise ValueError('mine') from None
+    try:
+        raise ValueError('mine')
+    except ValueError:
+        sys.excepthook(*sys.exc_info())
+    run()
 """
     )
-    assert done.stdout == "[]\n", done.stderr
-    assert done.stderr.startswith("Traceback (most recent call last):")
-    assert done.stderr.endswith("ValueError: mine\n")
-
-
-def test_an_interrupted_cell_says_one_sentence():
-    """Kills: a notebook's stop button that fills the page with frames."""
-    text = (
-        STOPPED
-        + """
-    from IPython.core.interactiveshell import InteractiveShell
-    shell = InteractiveShell.instance(colors="nocolor")
-    shell.user_ns["run"] = run
-    shell.run_cell("run()")
-"""
-    )
-    assert script(text).stdout == "interrupted: the world's 2 ranks have been stopped\n"
+    sentence = "interrupted: the world's 2 ranks have been stopped"
+    assert done.stdout.splitlines() == [sentence, "[]"], done.stderr
+    first, *_, error, last = done.stderr.splitlines()
+    assert (first, error, last) == ("Traceback (most recent call last):", "ValueError: mine", sentence)
+    assert done.returncode == -signal.SIGINT
 
 
 def test_a_world_is_frozen():
@@ -434,10 +425,9 @@ def loaded(module: str) -> bool:
 
 def test_prepared_modules_are_there_when_a_rank_starts():
     """Kills: a list that is not sent, or sent again for each run; and a server that a module without a file ends."""
-    forkserver.close()
     world.prepare("no_such_module", "this")
     world.prepare("this", "colorsys")
     assert world.run(loaded, "this", ranks=2).values == (True, True)
     assert world.run(loaded, "colorsys", ranks=1).values == (True,)
     assert world.run(loaded, "antigravity", ranks=1).values == (False,)
-    assert forkserver.current().preloaded == {"no_such_module", "this", "colorsys"}
+    assert forkserver.current().preloaded >= {"no_such_module", "this", "colorsys"}

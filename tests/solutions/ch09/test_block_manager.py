@@ -257,7 +257,12 @@ class Traces(RuleBasedStateMachine):
 
 
 TestTraces = Traces.TestCase
-TestTraces.settings = settings(max_examples=1000, stateful_step_count=15, deadline=None, derandomize=True)
+TestTraces.settings = settings(max_examples=200, stateful_step_count=15, deadline=None, derandomize=True)
+
+
+@pytest.mark.proof(part="runs")
+class TestManyTraces(Traces.TestCase):
+    settings = settings(TestTraces.settings, max_examples=1000)
 
 
 @pytest.mark.parametrize("program", [WRITES_SHARED, KEEPS_REFERENCE])
