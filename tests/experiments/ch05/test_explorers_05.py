@@ -82,7 +82,7 @@ def drawn(spec: dict) -> str:
     ("explorer", "states"), [(hiding, jobs), (learning_rates, rates), (slices, models), (few_bits, numbers)]
 )
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=6, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")

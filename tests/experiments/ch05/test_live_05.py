@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 
 import pytest
@@ -10,10 +11,9 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from experiments.ch05 import data_parallel_runs, ddp_buckets
+from experiments.ch05 import data_parallel_runs, ddp_buckets, fsdp_runs
 from experiments.ch05.accumulation_runs import accumulate
 from experiments.ch05.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
-from experiments.ch05.fsdp_runs import fsdp_step
 from experiments.ch05.loss_scale_runs import (
     deep_tanh_gradients,
     gradient_exponents,
@@ -31,10 +31,13 @@ from solutions.ch05.data_parallel import gather_parameter, reduce_to_slice, sync
 from solutions.ch05.precision import LossScaler, dynamic_loss_scale
 from solutions.ch05.zero import state_bytes, zero_memory, zero_traffic
 
+#: Several tests look at one run.
+fsdp_step = functools.cache(fsdp_runs.fsdp_step)
+
 # Replicas.
 
 
-@pytest.mark.parametrize("counts", [(2, 2, 2, 2), (7, 3), (4, 1, 5)])
+@pytest.mark.parametrize("counts", [(7, 3), (4, 1, 5)])
 def test_by_hand_is_ddp_is_one_process(counts):
     """The law of the chapter, in float64, unequal rows included."""
     alone = data_parallel_runs.train_alone(sum(counts), steps=5, dtype="float64")
@@ -152,9 +155,9 @@ def test_larger_batches_take_fewer_steps_and_more_examples():
 
 
 def test_the_noise_scale_grows_as_the_loss_falls():
-    early, late = measured_noise(at=(0, 60), ranks=4, rows=4, measured=30)
+    early, late = measured_noise(at=(0, 60), ranks=3, rows=4, measured=12)
     assert late.loss < early.loss
-    assert (early.small_batch, early.large_batch) == (4, 16)
+    assert (early.small_batch, early.large_batch) == (4, 12)
     noise = [
         gradient_noise_scale(m.small_batch, m.large_batch, m.small_norm_squared, m.large_norm_squared)
         for m in (early, late)
@@ -171,8 +174,9 @@ def plain():
     return zero_run(0, ranks=1).weights
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    ("stage", "ranks"), [*((stage, ranks) for stage in (0, 1, 2, 3) for ranks in (1, 3)), (2, 4), (3, 2), (3, 4)]
+)
 def test_zero_holds_and_sends_what_the_formulas_say(plain, stage, ranks):
     """Counted tensors and the event log against the closed forms, to the byte; and the same weights.
 
@@ -224,7 +228,7 @@ def test_impossible_runs_are_refused(arguments, message):
         zero_run(*arguments)
 
 
-@pytest.mark.parametrize(("ranks", "held"), [(1, 792), (2, 396), (3, 264), (4, 204)])
+@pytest.mark.parametrize(("ranks", "held"), [(1, 792), (4, 204)])
 def test_sharded_adamw_trains_as_the_plain_one(ranks, held):
     run = sharded_run(ranks)
     assert run.state_bytes == (held,) * ranks
@@ -239,7 +243,12 @@ def test_sharded_adamw_trains_as_the_plain_one(ranks, held):
 
 @pytest.mark.parametrize(
     ("options", "gathers", "scatters"),
-    [({}, 8, 4), ({"reshard": False}, 4, 4), ({"exchange": "never"}, 8, 0), ({"passes": 3, "exchange": "last"}, 24, 4)],
+    [
+        ({"reshard": True}, 8, 4),
+        ({"reshard": False}, 4, 4),
+        ({"exchange": "never"}, 8, 0),
+        ({"passes": 3, "exchange": "last"}, 24, 4),
+    ],
 )
 def test_the_ledger_of_fully_shard(options, gathers, scatters):
     run = fsdp_step(**options)
