@@ -51,7 +51,7 @@ def quick(name: str) -> Quick:
         def show(arguments, table, picture=None):
             common.show(arguments, table, picture)
             if picture:
-                common.show(argparse.Namespace(save=target.with_name("picture.png")), table, picture)
+                picture().savefig(target.with_name("picture.png"), dpi=30)
 
         patch.setattr(importlib.import_module(demos.names()[name]), "show", show)
         with contextlib.redirect_stdout(said):

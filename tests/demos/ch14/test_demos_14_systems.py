@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
+from experiments.ch14 import memory_runs
+
 
 def test_the_job_of_the_page(tmp_path):
     rows = table(tmp_path, "memory_timeline")
@@ -18,7 +20,11 @@ def test_nothing_leaves(capsys):
     assert "0.00 s of copies" in capsys.readouterr().out
 
 
-def test_real_tensors(tmp_path, capsys):
+def test_real_tensors(tmp_path, capsys, monkeypatch):
+    """Small ones."""
+    monkeypatch.setattr(
+        memory_runs, "CONFIG", memory_runs.GPTConfig(vocab=32, layers=2, heads=2, head_dim=8, context=16)
+    )
     picture = tmp_path / "memory.svg"
     assert run("memory_timeline", "--real", "--save", str(picture)) == 0
     assert "in every phase: yes" in capsys.readouterr().out
