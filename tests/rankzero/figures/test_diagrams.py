@@ -72,12 +72,11 @@ def shapes(picture: Picture, kind: type) -> list:
 @every_picture
 def test_the_same_diagram_gives_the_same_bytes(draw):
     first, second = draw.__wrapped__(), draw()
-    second.html()
-    for kind in ("png", "svg"):
-        files = [io.BytesIO(), io.BytesIO()]
-        for picture, file in zip((first, second), files, strict=True):
-            picture.savefig(file, format=kind)
-        assert files[0].getvalue() == files[1].getvalue()
+    assert first.html() == second.html()
+    files = [io.BytesIO(), io.BytesIO()]
+    for picture, file in zip((first, second), files, strict=True):
+        picture.savefig(file, format="png", dpi=30)
+    assert files[0].getvalue() == files[1].getvalue()
 
 
 @every_picture

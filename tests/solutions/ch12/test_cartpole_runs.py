@@ -15,6 +15,8 @@ from solutions.ch12.cartpole_runs import Game, mean_return, networks, play_episo
 from solutions.ch12.ppo_runs import train_cartpole
 from solutions.ch12.rl import gae
 
+RUNS = pytest.mark.proof(part="runs")
+
 
 @pytest.fixture(autouse=True)
 def one_thread():
@@ -130,6 +132,7 @@ def test_the_parts_are_those_that_are_given():
     assert calls == [32] * 16
 
 
+@RUNS
 def test_ppo_learns():
     """With a wide margin: solved means 475, and these steps are more than it takes on average."""
     run = training(0, steps=100_000, stop_at=450)
@@ -145,17 +148,20 @@ def test_one_epoch_does_not():
     assert mean_return(run.policy) < 200
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=RUNS)])
 def test_clipping_buys_tolerance_of_the_step_size(seed):
     """Ten times the rate and no limit of the gradients: a sixth of the steps of the stored runs tells them apart."""
     wild = "rate 1e-2, no norm limit"
     clipped, free = (training(seed, runs.ABLATIONS[name], steps=10_240) for name in (wild, f"{wild}, no clipping"))
     moved = [max(report.approx_kl for report in run.reports) for run in (clipped, free)]
     assert moved[1] > 10 * moved[0]
+    for report in clipped.reports:
+        assert report.first_outside == 0
+        assert report.clipped_fraction <= report.outside_fraction
     assert clipped.reports[-1].episode_return > 1.5 * free.reports[-1].episode_return
 
 
-@pytest.mark.parametrize(("limit", "least"), [(500, 1.0), (50, 15.0)])
+@pytest.mark.parametrize(("limit", "least"), [pytest.param(500, 1.0, marks=RUNS), (50, 15.0)])
 def test_a_cutoff_that_counts_as_an_end_is_a_bias(limit, least):
     assert value_near_the_end(steady(), False, limit) == pytest.approx(50, abs=1)
     assert value_near_the_end(steady(), True, limit) < 50 - least
