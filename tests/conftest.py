@@ -35,6 +35,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 40 else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where several processes share the tests by groups, the tests of a file are a group unless they name another: what
     a file computes once is computed once. Begin with those that take minutes, so that none is left alone with them at

@@ -385,7 +385,7 @@ class TestCheck:
             "def test_right(): pass\n"
             "def test_wrong(): assert not os.environ.get('WRONG')\n"
         )
-        step = replace(check.tests("two", "-n", "2", str(tmp_path)), parallel=True)
+        step = replace(check.tests("two", "-n", "0", str(tmp_path)), parallel=True)
         assert check.perform(step) == check.Count(passed=3)
         said = capsys.readouterr().out
         assert "two: 2 passed, 1 failed, 0 skipped" in said
@@ -425,6 +425,7 @@ class TestCheck:
         conftest.pytest_collection_modifyitems(SimpleNamespace(option=SimpleNamespace(loadgroup=shared)), items)
         assert "".join(one.name for one in items) == order
         assert marked == ({name: f"{name}.py" for name in "acd"} if shared else {})
+        assert conftest.pytest_collection_modifyitems.pytest_impl["tryfirst"]  # pytest-xdist reads the marks after it
 
     def test_every_group_that_is_called_long_is_there(self):
         texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]

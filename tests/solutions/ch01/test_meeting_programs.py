@@ -39,5 +39,5 @@ def test_pairs_keep_the_sum(ranks):
 
 
 def test_processes_of_torchrun_meet():
-    found = launched("torchrun", ranks=3, program=PROGRAM.format(join=inspect.getsource(join)))
-    assert [(one["device"], one["sum"]) for one in found] == [(rank, 3) for rank in range(3)]
+    found = launched("torchrun", ranks=2, program=PROGRAM.format(join=inspect.getsource(join)))
+    assert [(one["device"], one["sum"]) for one in found] == [(rank, 1) for rank in range(2)]

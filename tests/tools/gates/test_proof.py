@@ -54,7 +54,7 @@ def test_make_test_leaves_out_what_is_marked_and_proof_what_is_not(pytester):
         pytester.runpytest("-m", expression).assert_outcomes(passed=1, deselected=3)
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.proof(part="systems"))])
 def test_a_run_goes_on_where_it_was(pytester, monkeypatch, processes):
     """Kills: a test that is left out although it never passed, and one that is run again although it did."""
     pytester.makeini("[pytest]\n")
