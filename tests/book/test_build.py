@@ -80,6 +80,7 @@ def test_builds_and_then_executes_nothing(little):
     assert "42" in html
 
 
+@pytest.mark.proof(part="pages")
 def test_one_page_alone(little):
     """A page is built without the others that stand in the book: neither are they executed, nor does a link fail."""
     page = notebook("print(6 * 7)")
@@ -107,7 +108,9 @@ def test_a_broken_cell_speaks_for_itself(little):
 
 
 def test_a_warning_is_an_error(little):
-    """A link that leads nowhere ends the build and is named."""
+    """A link that leads nowhere ends the build and is named. (A book without notebooks.)"""
+    (little / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": "book/intro"}), encoding="utf-8")
+    (little / "book" / "01-page.ipynb").unlink()
     (little / "book" / "intro.md").write_text("# A course\n\n[A page](02-nowhere.ipynb)\n", encoding="utf-8")
     done = build(little)
     assert done.returncode == 1
