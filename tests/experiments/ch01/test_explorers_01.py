@@ -69,19 +69,19 @@ def counts(spec: dict) -> dict[tuple[str, str], int]:
     return {(cell["axis"], cell["what"]): cell["number"] for cell in rows(spec, 1)}
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(plans)
 def test_every_state_of_the_first_explorer_is_a_chart(state):
     assert drawn(how_long(**state)).startswith("<svg")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(layouts)
 def test_every_state_of_the_second_explorer_is_a_chart(state):
     assert drawn(groups_as_coordinates(**state)).startswith("<svg")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(hopes)
 def test_every_state_of_the_third_explorer_is_a_chart(state):
     assert drawn(what_you_can_hope_for(**state)).startswith("<svg")

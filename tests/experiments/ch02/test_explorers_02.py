@@ -55,19 +55,19 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(rings)
 def test_every_ring_is_a_chart(state):
     assert drawn(rings_of_calls(**state)).startswith("<svg")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(messages)
 def test_every_message_is_a_chart(state):
     assert drawn(message_cost(**state)).startswith("<svg")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(models)
 def test_every_cut_model_is_a_chart(state):
     assert drawn(cut_model(**state)).startswith("<svg")

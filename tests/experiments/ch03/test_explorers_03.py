@@ -44,13 +44,13 @@ def grids(spec: dict) -> list[list[dict]]:
     return [view["data"]["values"] for view in spec["vconcat"][0]["hconcat"]]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(states)
 def test_every_state_of_the_first_explorer_is_a_chart(state):
     assert drawn(eight_operations(**state)).startswith("<svg")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(layouts)
 def test_every_state_of_the_second_explorer_is_a_chart(state):
     assert drawn(all_reduce_time(**state)).startswith("<svg")

@@ -62,7 +62,7 @@ def drawn(spec: dict) -> str:
 
 @pytest.mark.parametrize(("explorer", "states"), [(who_holds_heads, splits), (how_far, links), (what_fits, layers)])
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")

@@ -80,7 +80,7 @@ def drawn(spec: dict) -> str:
     ("explorer", "states"), [(pipelines, pipes), (expert_routing, routers), (expert_traffic, traffics), (layouts, jobs)]
 )
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")

@@ -42,7 +42,7 @@ def drawn(spec: dict) -> str:
 
 @pytest.mark.parametrize(("explorer", "states"), [(decode_roofline, rooflines), (batching, batches)])
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")

@@ -32,7 +32,7 @@ def cache_by_ranks(**state) -> dict[str, float]:
     return {row["tp"]: row["GB"] for row in rows if row["what"] == "keys and values"}
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(states)
 def test_every_state_is_a_chart(state):
     spec = cache_and_weights(**state)

@@ -37,7 +37,7 @@ prefixes = st.fixed_dictionaries(
 
 @pytest.mark.parametrize(("explorer", "states"), [(fragmentation, fragments), (prefix_sharing, prefixes)])
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert vl_convert.vegalite_to_svg(json.dumps(explorer(**state), allow_nan=False), vl_version=VEGA_LITE)

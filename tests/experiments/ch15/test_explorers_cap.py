@@ -84,7 +84,7 @@ def drawn(spec: dict) -> str:
     [(days_and_bill, bills), (memory_of_stages, stages), (waste_curve, wastes), (strips_of_time, runs)],
 )
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=6, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(states)
     def check(state):
         assert drawn(explorer(**state)).startswith("<svg")

@@ -18,6 +18,7 @@ def test_every_run_is_there(runs, betas):
         assert run.moments[0].kl == pytest.approx(0, abs=0.01)
 
 
+@pytest.mark.xdist_group("rlhf runs")
 def test_a_part_is_run_again():
     """Kills a store that no longer is what the program computes; digits differ between machines."""
     (again,) = sweep((0.05,), (3,), iterations=6).values()

@@ -80,7 +80,7 @@ def test_exact_solves_its_equation(stall, mtbf):
     assert series == pytest.approx(stall / mtbf, rel=1e-9)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(mtbfs, st.floats(math.log(1e-4), math.log(10)).map(math.exp))
 def test_exact_minimises_the_expected_wall_clock(mtbf, ratio):
     """Against a search that knows neither derivative nor formula, for C from a ten-thousandth of M to ten times M."""
