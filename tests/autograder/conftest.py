@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from autograder.classroom import classes, collecting, storage
-from rankzero import world
-from rankzero.world import serialization
 from tests.autograder import a_class
-
-
-@pytest.fixture(scope="session", autouse=True)
-def imported_once() -> Iterator[None]:
-    """A rank finds a program of a test by its module's name. The module, which imports a whole bank, is imported once,
-    where ranks are forked from, and not in each of them."""
-    pack = serialization.pack_call
-
-    def packed(function: object, arguments: tuple[object, ...]) -> bytes:
-        modules = {getattr(one, "__module__", None) or "" for one in (function, *arguments)}
-        if found := sorted(name for name in modules if "test_" in name):
-            world.prepare(*found)
-        return pack(function, arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serialization, "pack_call", packed)
-        yield
 
 
 @pytest.fixture
