@@ -15,7 +15,7 @@ import io
 import json
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ for _name in MISSING if sys.platform == "emscripten" else ():
 
 from autograder import bank  # noqa: E402 - the modules above come first
 from autograder.items import Build  # noqa: E402
-from autograder.learner import checking, function_cards  # noqa: E402
+from autograder.learner import checking, function_cards, oldest_python  # noqa: E402
 from autograder.marking import trusted  # noqa: E402
 from autograder.marking.compare import UNWRITTEN  # noqa: E402
 from autograder.marking.outcome import Outcome  # noqa: E402
@@ -40,8 +40,42 @@ JUDGING = -2
 #: How many lines that were printed are shown, and how many characters of each.
 LINES, WIDEST = 200, 400
 FILE = "<your code>"
+#: Of what stops a program behind its function.
+AFTER = "That is after the function, which was checked."
+#: The Python of the page, for sentences about syntax.
+PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 #: The module of the bank that holds each item, by id. The page has this file (tools/bundle.py), a checkout does not.
 HOMES = Path(__file__).with_name("homes.json")
+
+
+class Nobody(io.TextIOBase):
+    """Standard input where nobody can be asked."""
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        """Refuse.
+
+        Raises:
+            EOFError: always, as ``input()`` does where nothing can be read.
+        """
+        raise EOFError("nobody can answer input() here: write the value into the program")
+
+
+def _no_debugger(*_: object, **__: object) -> None:
+    raise RuntimeError("breakpoint() has no terminal here: print what you want to see")
+
+
+@contextlib.contextmanager
+def program(say: Callable[[str], Any]) -> Iterator[None]:
+    """Run the reader's own code in the block: what it prints goes to ``say``, what it asks gets no answer, and what it
+    does to the depth of calls ends with it."""
+    depth, asked, hook = sys.getrecursionlimit(), sys.stdin, sys.breakpointhook
+    sys.stdin, sys.breakpointhook = Nobody(), _no_debugger
+    try:
+        with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
+            yield
+    finally:
+        sys.setrecursionlimit(depth)
+        sys.stdin, sys.breakpointhook = asked, hook
 
 
 class Printed(io.TextIOBase):
@@ -100,22 +134,28 @@ def check(
         ``state``, the card's HTML, and how many public cases passed.
     """
     item = built(identifier)
-    with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
+    notes: list[str] = []
+    with program(say):
         try:
             began(LOADING)
-            function = _too_late() if late == LOADING else defined(item.function, source, others)
-        except (Exception, trusted.Late) as error:
-            return unjudged(item, "broken", _sentence(error))
-        if function is None:
-            sentence = f"There is no function {item.function} here: its name and its arguments stay."
-            return unjudged(item, "broken", sentence)
-        outcomes = _outcomes(item, function, began, late)
+            function = _too_late() if late == LOADING else defined(item.function, source, others, notes)
+            if function is not None:
+                outcomes = _outcomes(item, function, began, late)
+        except BaseException as error:
+            return unjudged(item, "broken", sentence_of(error))
+    if function is None:
+        return unjudged(item, "broken", f"There is no function {item.function} here: its name and its arguments stay.")
     if checking.unwritten(outcomes):
         return unjudged(item, "unwritten", f"{item.function} is {UNWRITTEN}.")
     began(JUDGING)
     report = checking.judged(item, outcomes)
     state: State = "right" if report.passed == report.total else "wrong"
-    return {"state": state, "html": function_cards.results(report), **count(item, report.passed)}
+    return {"state": state, "html": function_cards.results(report) + noted(source, notes), **count(item, report.passed)}
+
+
+def noted(source: str, notes: Iterable[str] = ()) -> str:
+    """What to say below a verdict: ``notes``, and whether an older Python could read ``source``."""
+    return "".join(map(function_cards.message, filter(None, [*notes, oldest_python.note(source)])))
 
 
 def held(module: types.ModuleType) -> dict[str, Build]:
@@ -154,26 +194,48 @@ def _too_late() -> Any:
     raise trusted.Late
 
 
-def _sentence(error: BaseException) -> str:
+def sentence_of(error: BaseException) -> str:
     """Why the code around the function did not run, with the line if there is one."""
-    if isinstance(error, trusted.Late):
-        return f"Your code did not come to its end within {checking.TIME:g} s, before the first case."
     if isinstance(error, SyntaxError):
-        return f"Line {error.lineno}: this is not Python ({error.msg})."
+        return not_python(error)
     steps, line = error.__traceback__, None
     while steps is not None:
         line = steps.tb_lineno if steps.tb_frame.f_code.co_filename == FILE else line
         steps = steps.tb_next
-    return f"{f'Line {line}: ' if line else ''}{type(error).__name__}: {error}"
+    if isinstance(error, trusted.Late):
+        where = f"Line {line} of your code" if line else "Your code"
+        return f"{where} did not come to its end within {checking.TIME:g} s, before the first case."
+    what = str(error).replace("None", "") if isinstance(error, SystemExit) else str(error)  # of exit()
+    return f"{f'Line {line}: ' if line else ''}{type(error).__name__}{f': {what}' if what else ''}"
 
 
-def defined(function: str, source: str, others: Mapping[str, str]) -> Any:
-    """What ``source`` defines under the name ``function``, or None; it may use ``others``, programs by name."""
+def not_python(error: SyntaxError) -> str:
+    """What is wrong with the syntax of a program, with its line and the page's version of Python."""
+    return f"Line {error.lineno}: this is not {PYTHON} ({error.msg})."
+
+
+def defined(
+    function: str,
+    source: str,
+    others: Mapping[str, str],
+    notes: list[str] | None = None,
+) -> Any:
+    """What ``source`` defines under the name ``function``, or None; it may use ``others``, programs by name.
+
+    What is raised once the function is there, by ``exit()`` or a test of the reader's own, is put into ``notes``:
+    grading keeps the function, too.
+    """
     tree = ast.parse(source, FILE)
     namespace: dict[str, Any] = {"__name__": "__main__", "__file__": f"{function}.py"}
-    with trusted.deadline(checking.TIME):
-        _borrow(_wanted(tree), function, others, namespace)
-        exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
+    try:
+        with trusted.deadline(checking.TIME):
+            _borrow(_wanted(tree), function, others, namespace)
+            exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
+    except BaseException as error:
+        if function not in namespace or isinstance(error, trusted.Late):
+            raise
+        if notes is not None:
+            notes.append(f"{sentence_of(error)}. {AFTER}")
     return namespace.get(function)
 
 
@@ -187,7 +249,7 @@ def _borrow(names: set[str], own: str, others: Mapping[str, str], namespace: dic
         with contextlib.suppress(SyntaxError):
             tree = ast.parse(others[name], FILE)
             _borrow(_wanted(tree) - {name}, own, {key: text for key, text in others.items() if key != name}, namespace)
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception, SystemExit):
                 exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
 
 

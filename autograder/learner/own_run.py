@@ -8,7 +8,6 @@ the cell needs and the cell itself, has a deadline. A chart that the cell ends i
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
 import linecache
 import traceback
@@ -62,16 +61,16 @@ def run(
     namespace: dict[str, Any] = {"__name__": "__main__"}
     try:
         began(PREPARING)
-        with contextlib.redirect_stdout(in_page.Printed(lambda line: None)):
+        with in_page.program(lambda line: None):
             for name, module in cell["functions"].items():
                 namespace[name] = function_of(name, module, own, others)
             _execute(cell["before"], EARLIER, namespace)
         began(RUNNING)
-        with contextlib.closing(in_page.Printed(say)) as printed, contextlib.redirect_stdout(printed):
+        with in_page.program(say):
             last = _execute(cell["code"], CELL, namespace)
             if hasattr(last, "spec"):
                 draw(last.spec())
-    except (Exception, trusted.Late) as error:
+    except BaseException as error:
         return _sentence(error)
     return ""
 
@@ -107,7 +106,7 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, trusted.Late):
         return f"It did not come to its end within {TIME:g} s."
     if isinstance(error, SyntaxError):
-        return f"Your code, line {error.lineno}: this is not Python ({error.msg})."
+        return f"Your code, line {error.lineno}: this is not {in_page.PYTHON} ({error.msg})."
     raised = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     steps = traceback.extract_tb(error.__traceback__)
     if own := [step for step in steps if step.filename == in_page.FILE]:

@@ -93,7 +93,9 @@ def attempt(program: Callable[..., Any], case: Case, timeout: float = 10.0) -> O
         return Outcome("timeout", detail=f"no answer within {timeout:g} s")
     except wire.Refused as refusal:
         return Outcome("refused", detail=f"returned {refusal}")
-    except Exception as error:
+    except KeyboardInterrupt:  # whoever waits for the result has had enough
+        raise
+    except BaseException as error:  # SystemExit, too
         return Outcome("raised", error=type(error).__name__, line=line_of(error), detail=str(error))
     return Outcome("value", value, arguments=after(case.args, args))
 

@@ -95,13 +95,13 @@ def _run(request: Mapping[str, Any], began: Callable[[int], Any], say: Callable[
     cell, own, others = request["cell"], request["own"], request["others"]
     namespace: dict[str, Any] = {"__name__": "__main__"}
     began(own_run.PREPARING)
-    with contextlib.redirect_stdout(in_page.Printed(lambda line: None)):
+    with in_page.program(lambda line: None):
         for name, module in cell["functions"].items():
             namespace[name] = own_run.function_of(name, module, own, others)
         for place, text in enumerate(earlier(cell["before"], cell.get("lines", ()))):
             own_run.execute(text, EARLIER.format(place), namespace)
     began(own_run.RUNNING)
-    with contextlib.closing(in_page.Printed(say)) as printed, contextlib.redirect_stdout(printed):
+    with in_page.program(say):
         last = own_run.execute(cell["code"], CELL, namespace)
         if hasattr(last, "spec"):
             draw(last.spec())
@@ -125,7 +125,7 @@ def words(error: BaseException) -> str:
     if hasattr(error, "_render_traceback_"):
         return "\n".join(error._render_traceback_())
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: line {error.lineno}: this is not Python ({error.msg})"
+        return f"{type(error).__name__}: line {error.lineno}: this is not {in_page.PYTHON} ({error.msg})"
     places = [place for place in source_locations.of_traceback(error.__traceback__) if place.file.startswith("<")]
     last = "".join(traceback.format_exception_only(error))
     return source_locations.as_traceback(places, last)
@@ -217,7 +217,9 @@ def check(
     assert paper is reports.public_paper(item)
     report = checking.judged(item, outcomes)
     state = "right" if report.passed == report.total else "wrong"
-    return {"state": state, "html": function_cards.results(report), **in_page.count(item, report.passed)}
+    notes = [f"{_plain(problem)}. {in_page.AFTER}" for problem in problems if problem.startswith(f"{OWN}: ")]
+    html = function_cards.results(report) + in_page.noted(source, notes)
+    return {"state": state, "html": html, **in_page.count(item, report.passed)}
 
 
 def _cannot(item: Build, source: str) -> str:
@@ -229,13 +231,18 @@ def _cannot(item: Build, source: str) -> str:
     try:
         ast.parse(source)
     except SyntaxError as error:
-        return f"Line {error.lineno}: this is not Python ({error.msg})."
+        return in_page.not_python(error)
     return ""
+
+
+def _plain(problem: str) -> str:
+    """A problem of the grader's, as that of the reader's own code."""
+    return problem.removeprefix(f"{OWN}: ").removesuffix(": ")
 
 
 def _absent(item: Build, problems: tuple[str, ...], outcome: Outcome) -> str:
     if problems:
-        return f"{problems[0].removeprefix(f'{OWN}: ')}."
+        return f"{_plain(problems[0])}."
     if outcome.kind == "missing":
         return f"There is no function {item.function} here: its name and its arguments stay."
     return f"Your code did not come to its end before the first case: {outcome.detail}."

@@ -3,7 +3,7 @@
 Each place of the port is the worker of one rank. A worker stays when the submission that used it is closed, and serves
 the next one; it is ended, and a fresh one takes its place, when it did not answer or broke the rules. A line from a
 worker is a message of the child, a JSON object, or begins with a sign: ``#`` what the rank printed, ``%`` how many
-bytes more it printed, ``@`` where it is computing, ``!`` how it ended.
+bytes more it printed, ``@`` where it is computing, ``!`` how it ended: with a status, or why.
 """
 
 from __future__ import annotations
@@ -139,8 +139,9 @@ class Process:
         elif sign == "@":
             self.outcome.stack = rest
         elif sign == "!":
+            self.outcome.cause = "" if rest.isdecimal() else rest
             self.outcome.status = 256 + int(rest) if rest.isdecimal() else 256 + 1
-            self._end(f"the process exited with status {self.outcome.status - 256}")
+            self._end(self.outcome.cause or f"the process exited with status {self.outcome.status - 256}")
             self._heard.append(None)
         else:
             self._heard.append(line)

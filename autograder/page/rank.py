@@ -21,7 +21,7 @@ import warnings
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from autograder.page import install
 
@@ -243,6 +243,19 @@ def _say_where(port: Port) -> Callable[[int, FrameType | None], None]:
     return say
 
 
+def _take_away_the_terminal() -> None:
+    """A question to the reader, or a debugger, says that a rank has no terminal, in the words of a real rank."""
+
+    def refusal(name: str) -> Callable[..., NoReturn]:
+        def refuse(*_: object, **__: object) -> NoReturn:
+            raise RuntimeError(f"{name} needs a terminal, and a rank has none: print, or return, what you want to see")
+
+        return refuse
+
+    builtins.input = refusal("input()")
+    sys.breakpointhook = refusal("breakpoint()")
+
+
 def ready() -> None:
     """Called before a picture of Python's memory is taken: compile and import what a rank needs later."""
     import autograder.page.recorded  # noqa: F401
@@ -265,6 +278,7 @@ def serve(port: Port) -> None:
     signal.signal(signal.SIGINT, _say_where(port))
     warnings.formatwarning = _format_warning
     main.sibling = _sibling
+    _take_away_the_terminal()
     rank = Rank(Channel(port, output))
     with _printing(output):
         rank.serve()

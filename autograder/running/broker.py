@@ -312,10 +312,9 @@ class World:
             self.replies[rank] = message
 
     def _outcomes(self) -> list[Outcome]:
-        gone = Outcome("died", detail="a rank did not answer")
+        pairs = enumerate(zip(self.children, self.replies, strict=True))
         return [
-            self.runner.outcome(self.item, child, reply) if reply else gone
-            for child, reply in zip(self.children, self.replies, strict=True)
+            self.runner.outcome(self.item, child, reply) if reply else _gone(r, child) for r, (child, reply) in pairs
         ]
 
     def _worst(self) -> Outcome | None:
@@ -352,6 +351,11 @@ class World:
         return Outcome(
             "raised", error=f"{first.error} on {who} only", line=first.line, detail=first.detail, where=first.where
         )
+
+
+def _gone(rank: int, child: Process) -> Outcome:
+    """The outcome of a rank without a final reply."""
+    return Outcome("died", detail=f"rank {rank}: {child.ended}" if child.ended else "a rank did not answer")
 
 
 def _broken(sentence: str) -> Outcome:

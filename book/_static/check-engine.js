@@ -10,6 +10,8 @@
   const CELL_LIMIT = 20000; // of a cell, which ends by itself after 15 s (autograder/learner/own_run.py)
   const LONG = 1000; // a check that takes longer may have to be ended: a spare worker starts
   const JUDGING = -2;
+  const TRUSTED = 180_000; // of what only the course's own code does: a check ends, whatever a program did to Python
+  const LARGE = 1 << 30; // bytes of memory of a Python that is not kept
   const REST = 1000; // ms without a request after which the picture of the house is made
   const TRIES = 3; // times that this page begins to make it
 
@@ -26,12 +28,13 @@
   }
 
   /* One request to one worker. Rejected with { late } when a case did not come back in time. */
-  function send(request, { began = () => {}, say = () => {} }, limit = LIMIT) {
+  function send(request, { up = () => {}, began = () => {}, say = () => {} }, limit = LIMIT) {
     current = current || startWorker();
     const worker = current;
     const ticket = (tickets += 1);
     const timers = [];
     const stop = () => timers.splice(0).forEach(clearTimeout);
+    const after = (time, act) => timers.push(setTimeout(act, time));
     return new Promise((answer, fail) => {
       const lose = (error) => {
         stop();
@@ -40,9 +43,9 @@
       };
       const watch = (place) => {
         stop();
-        if (place === JUDGING) return;
-        timers.push(setTimeout(() => { spare = spare || startWorker(); }, LONG));
-        timers.push(setTimeout(() => lose(Object.assign(new Error("late"), { late: place })), limit));
+        if (place === JUDGING) return after(TRUSTED, () => lose(new Error("it did not come to its end")));
+        after(LONG, () => { spare = spare || startWorker(); });
+        return after(limit, () => lose(Object.assign(new Error("late"), { late: place })));
       };
       worker.onerror = (event) => {
         event.preventDefault();
@@ -51,21 +54,29 @@
       worker.onmessage = ({ data }) => {
         if (data.total) return window.rankzeroWait.showProgress(":is(.rz-bench, .rz-own) .rz-status", data);
         if (data.lacks) return house.lack(data.lacks);
-        if (data.ticket !== ticket) return;
-        if ("began" in data) {
+        if (data.ticket !== ticket) return undefined;
+        if (data.up) {
+          watch(JUDGING);
+          up();
+        } else if ("began" in data) {
           watch(data.began);
           began(data.began);
         } else if ("line" in data) {
           say(data.line);
         } else if ("reply" in data) {
           stop();
+          if (data.bytes > LARGE) end(worker);
           answer(JSON.parse(data.reply));
+        } else if ("ended" in data) {
+          lose(Object.assign(new Error(`your program ended Python (${data.ended})`), { ended: true }));
+          current = current || startWorker();
         } else if (data.dead) {
           lose(new Error(data.error));
-        } else {
+        } else if (data.error) {
           stop();
           fail(new Error(data.error));
         }
+        return undefined;
       };
       worker.postMessage({ ticket, ...request });
     });

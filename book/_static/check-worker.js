@@ -3,9 +3,11 @@
    Requests { ticket, id, source, others, late } are answered with { ticket, began } before each case, { ticket, line } for
    each line that the program prints, and at the end { ticket, reply } (JSON text). { ticket, id } alone imports what a
    check of that item needs; { ticket, work, labs } makes an archive; { ticket, cell, own, others } runs a cell.
-   An error comes as { ticket, error }, with dead: true when Python did not start. The page ends the worker when a case
-   does not come back. While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js);
-   { lacks: { module } } says that the picture of the house is missing, and can be made (house-worker.js). */
+   { ticket, up } comes as soon as Python runs, and { bytes } with a reply is its memory. A program that ended Python is
+   answered with { ticket, ended }, the reason; any other error is { ticket, error }, with dead: true when Python did not
+   start or broke. Then the page ends the worker, as it does when a case does not come back. While Python's files arrive,
+   messages { done, total, kept } say how far that is (python-start.js); { lacks: { module } } says that the picture of
+   the house is missing, and can be made (house-worker.js). */
 "use strict";
 
 const base = new URL(".", self.location.href).href;
@@ -41,21 +43,31 @@ async function fetchJson(name) {
 let cellsInstalled = false; // what cells need beyond a check
 const tell = (progress) => self.postMessage(progress);
 const lacks = (found) => self.postMessage({ lacks: found });
-const started = startPython(base, tell, ["check.json"], { lacks }).then((python) => python.runPython(RUN));
+const started = startPython(base, tell, ["check.json"], { lacks }).then((python) => [python.runPython(RUN), python]);
 started.catch(() => {}); // each request reports it
 
-self.onmessage = async ({ data: { ticket, ...request } }) => {
-  let run = null;
+/* The reply to a request, or what broke Python. */
+function asked(run, request, answer) {
   try {
-    run = await started;
+    return { reply: run(JSON.stringify(request), (place) => answer({ began: place }), (line) => answer({ line })) };
+  } catch (error) {
+    return broken(error);
+  }
+}
+
+self.onmessage = async ({ data: { ticket, ...request } }) => {
+  let up = false;
+  const answer = (told) => self.postMessage({ ticket, ...told });
+  try {
+    const [run, python] = await started;
+    up = true;
+    answer({ up });
     if (request.work) request.labs = await fetchJson("labs.json");
     if (request.cell && !cellsInstalled) request.modules = await fetchJson("cells.json");
-    const began = (place) => self.postMessage({ ticket, began: place });
-    const say = (line) => self.postMessage({ ticket, line });
-    self.postMessage({ ticket, reply: run(JSON.stringify(request), began, say) });
+    const told = asked(run, request, answer);
+    answer({ ...told, bytes: python._module.HEAP8.length });
     cellsInstalled = cellsInstalled || Boolean(request.cell);
   } catch (error) {
-    const text = String(error.message || error).trim().split("\n").pop();
-    self.postMessage({ ticket, error: text, dead: run === null });
+    answer({ error: lastLine(error), dead: !up });
   }
 };

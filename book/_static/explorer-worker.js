@@ -1,7 +1,7 @@
 /* Runs the functions of explorers in Python, away from the page. One worker serves all explorers of a page.
 
    A request { ticket, module, name, state } is answered with { ticket, chart } (JSON text) or { ticket, error }; one
-   without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not start.
+   without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not start, or broke.
    While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js).
    The modules and their data come from vendor/python.json, { path: text }; modules import the standard library and each
    other. */
@@ -27,12 +27,10 @@ const started = startPython(base, tell).then((python) => python.runPython(RUN));
 started.catch(() => {}); // each request reports it
 
 self.onmessage = async ({ data: { ticket, module, name, state } }) => {
-  let run = null;
   try {
-    run = await started;
+    const run = await started;
     self.postMessage({ ticket, ...(module ? JSON.parse(run(module, name, JSON.stringify(state))) : {}) });
   } catch (error) {
-    const text = String(error.message || error).trim().split("\n").pop();
-    self.postMessage({ ticket, error: text, fatal: true, dead: run === null });
+    self.postMessage({ ticket, error: lastLine(error), dead: true });
   }
 };

@@ -7,8 +7,8 @@
 
   const base = new URL(".", document.currentScript.src).href;
   const SCRIPTS = ["vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js"];
-  const STARTING = "Starting Python …";
-  const refusal = (failure) => `The chart does not move here: ${failure.message}. Press a control to try again.`;
+  const { STARTING, show, showProgress, failed } = window.rankzeroWait;
+  const refusal = (failure) => failed("The chart does not move here", failure, "Press a control");
 
   // Controls: what a native input means.
 
@@ -52,7 +52,7 @@
   const waiting = new Map();
   let tickets = 0;
 
-  /* Drops a worker whose Python did not start. The next request starts another one. */
+  /* Drops a worker whose Python did not start, or broke. The next request starts another one. */
   function lose(dead, reason) {
     if (dead !== worker) return; // an answer that was under way when the worker was dropped
     dead.terminate();
@@ -61,27 +61,14 @@
     waiting.clear();
   }
 
-  /* Shows how far the start of Python is in the `places` in which somebody waits for it; it is not read aloud again and
-     again. */
-  function showProgress(places, { done, total, kept }) {
-    const text = ` ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB${kept ? ", kept from before" : ""}`;
-    for (const status of document.querySelectorAll(places)) {
-      if (!status.textContent.startsWith(STARTING)) continue;
-      const size = status.querySelector("span") || status.appendChild(document.createElement("span"));
-      size.setAttribute("aria-hidden", "true");
-      size.textContent = text;
-    }
-  }
-
   function startWorker() {
     const fresh = new Worker(`${base}explorer-worker.js`);
     fresh.onmessage = ({ data }) => {
       if (data.total) return showProgress(".rz-explorer .rz-status", data);
       if (data.dead) return lose(fresh, data.error);
-      const { answer, fail } = waiting.get(data.ticket);
+      const { answer } = waiting.get(data.ticket);
       waiting.delete(data.ticket);
-      if (data.fatal) fail(new Error(data.error));
-      else answer(data);
+      answer(data);
     };
     fresh.onerror = (event) => {
       event.preventDefault();
@@ -159,7 +146,8 @@
   }
 
   /* The latest state wins: while one is drawn, a change only says that another must follow. */
-  function updater(figure, say, currentState) {
+  function updater(figure, status, currentState) {
+    const say = (text) => { status.textContent = text; };
     let running = false;
     let stale = false;
     return async function update() {
@@ -168,7 +156,7 @@
       const { state, error } = currentState();
       if (error) return void say(error);
       running = true;
-      if (!figure.dataset.state) say(STARTING);
+      if (!figure.dataset.state) show(status);
       try {
         say(await draw(figure, state));
       } catch (failure) {
@@ -183,7 +171,7 @@
   function warmAtFirstTouch(fields, status) {
     async function warm() {
       if (status.textContent.startsWith(STARTING)) return;
-      status.textContent = STARTING;
+      show(status);
       try {
         await askWithVega({});
         fields.removeEventListener("focusin", warm);
@@ -204,10 +192,9 @@
     const inputs = Object.fromEntries(
       [...fields.querySelectorAll("[data-name]")].map((input) => [input.dataset.name, input]));
     for (const [name, control] of Object.entries(controls)) wakeInput(control, inputs[name]);
-    const say = (text) => { status.textContent = text; };
-    say("");
+    status.textContent = "";
     fields.disabled = false;
-    fields.addEventListener("input", updater(figure, say, () => readState(controls, inputs)));
+    fields.addEventListener("input", updater(figure, status, () => readState(controls, inputs)));
     warmAtFirstTouch(fields, status);
   }
 
@@ -216,7 +203,6 @@
     document.querySelectorAll(".rz-explorer").forEach(enliven);
   }
 
-  window.rankzeroWait = { STARTING, showProgress };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

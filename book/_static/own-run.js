@@ -98,7 +98,7 @@
       };
       ran = JSON.stringify(own);
       offer.setAttribute("aria-disabled", "true");
-      status.textContent = window.rankzeroWait.STARTING;
+      window.rankzeroWait.show(status);
       try {
         const { why, charts } = await window.rankzeroCheck.run({ cell, own, others: others() }, told);
         if (why) printed.after(element("p", why, "rz-own-why"));
@@ -107,7 +107,7 @@
         status.textContent = "";
       } catch (failure) {
         status.textContent = failure.late === undefined
-          ? `Not run: ${failure.message}. Press the button to try again.` : "It did not come to its end and was stopped.";
+          ? window.rankzeroWait.failed("Not run", failure, "Press the button") : "It did not come to its end and was stopped.";
       }
       offer.removeAttribute("aria-disabled");
     }

@@ -246,6 +246,20 @@ async function begin(base, tell, bundles, given) {
   return { python: found.python, left };
 }
 
+const lastLine = (error) => String(error.message || error).trim().split("\n").pop();
+
+/* What ended Python while a program ran, as a clause. */
+function whyEnded(error) {
+  const text = lastLine(error);
+  if (Number.isInteger(error.status)) return `it left with exit status ${error.status}`;
+  if (/call stack|recursion/i.test(text)) return "its calls or its data are nested too deeply";
+  if (/memory|allocat/i.test(text)) return "its memory is used up or damaged";
+  return /unreachable|abort/i.test(text) ? "it aborted" : text;
+}
+
+/* What a worker says of an error that came out of Python: nothing of that Python can be used any more. */
+const broken = (error) => (error.name === "PythonError" ? { dead: true, error: lastLine(error) } : { ended: whyEnded(error) });
+
 const startPython = (base, tell, bundles = ["python.json"], given = {}) =>
   begin(base, tell, bundles, given).then(({ python }) => python);
 

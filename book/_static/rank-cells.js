@@ -42,7 +42,7 @@
       await window.rankzeroRanks.mend();
     } catch (failure) {
       keepWish(null);
-      status.replaceChildren(`Ranks cannot start here: ${failure.message}.`, ...(cell ? way(cell) : []));
+      status.replaceChildren(`Ranks cannot start here: ${window.rankzeroWait.why(failure)}.`, ...(cell ? way(cell) : []));
     }
     return false;
   }
@@ -64,16 +64,11 @@
     }
   }
 
-  /* How far a start is. Its size is not read aloud again and again. */
-  function wait(status, { stage, done, total, kept, megabytes }) {
-    const named = stage ? `${stage} …` : window.rankzeroWait.STARTING;
-    if (status.firstChild === null || status.firstChild.textContent !== named) status.replaceChildren(named);
-    const size = status.querySelector("span") || status.appendChild(element("span", ""));
-    const million = (bytes) => (bytes / 1e6).toFixed(0);
-    const parts = [total ? `${million(done)} of ${million(total)} MB` : "", kept ? "kept from before" : "",
+  /* How far a start is. */
+  function wait(status, { stage, megabytes, ...progress }) {
+    const parts = [...(progress.total ? window.rankzeroWait.arrived(progress) : []),
       megabytes ? `${megabytes.toFixed(0)} MB of memory` : ""];
-    size.setAttribute("aria-hidden", "true");
-    size.textContent = ` ${parts.filter(Boolean).join(", ")}`;
+    window.rankzeroWait.show(status, stage ? `${stage} …` : undefined, parts);
   }
 
   // One cell.
@@ -253,14 +248,14 @@
         say: parts.say,
       };
       running(true);
-      status.textContent = window.rankzeroWait.STARTING;
+      window.rankzeroWait.show(status);
       try {
         const request = { cell: { ...cell, code }, own, others: others(), ranks };
         await result.finish(await window.rankzeroRanks.run(request, told), parts);
         status.textContent = "";
         bring(place, room);
       } catch (failure) {
-        status.textContent = failure.stopped ? "Stopped." : `Not run: ${failure.message}. Press Run to try again.`;
+        status.textContent = failure.stopped ? "Stopped." : window.rankzeroWait.failed("Not run", failure, "Press Run");
       }
       running(false);
     }

@@ -266,6 +266,7 @@
       busy = stopThis;
       mine.heard = (data) => {
         if (data.dead) return lose(new Error(data.error));
+        if ("ended" in data) return lose(Object.assign(new Error(`your program ended Python (${data.ended})`), { ended: true }));
         if (data.ticket !== ticket) return undefined;
         if ("began" in data) {
           if (request.cell) watch.start();
@@ -273,7 +274,7 @@
         }
         if ("playing" in data) return data.playing ? watch.stop() : watch.start();
         if ("line" in data) return told.say(data.line, data.rank);
-        return data.error ? failed(new Error(data.error)) : done(JSON.parse(data.reply));
+        return done(JSON.parse(data.reply));
       };
       mine.need(foreseen(request));
       mine.up().then(() => busy === stopThis && mine.broker.postMessage({ ticket, ...request }), lose);

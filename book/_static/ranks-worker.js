@@ -3,11 +3,13 @@
    Between the broker and each rank there are two rings of bytes in shared memory, one for each direction, with one writer
    and one reader. A side that has nothing to read, or no room to write, sleeps until its bell is rung; the broker has one
    bell for all ranks. A line goes through a ring as four bytes of length and UTF-8. Lines are written for Python by
-   autograder/page/process.py and rank.py; a rank that ends without a word is reported here, by a line "!" with its status.
+   autograder/page/process.py and rank.py; a rank that ends without a word is reported here, by a line "!" with its status, or with
+   a clause that says why.
 
    To the page: { share } what other workers can use; { ready }; { need } how many ranks must be there by now;
    { fresh: { place, ring } } when one must be replaced;
-   and answers to a request { ticket, ... }: { began }, { line, rank }, { playing }, and { reply } or { error }. */
+   and answers to a request { ticket, ... }: { began }, { line, rank }, { playing }, and { reply }; or, of a Python that is
+   of no more use, { ended }, why, or { dead, error }. */
 "use strict";
 
 const base = new URL(".", self.location.href).href;
@@ -141,8 +143,8 @@ async function startRank({ ring, brokerBell, module, picture }) {
     self.postMessage({ ready: true, bytes: python._module.HEAP8.length });
     serve(port);
   } catch (error) {
-    port.put(`!${Number.isInteger(error.status) ? error.status : 1}`);
-    self.postMessage({ dead: String(error.message || error).trim().split("\n").pop() });
+    port.put(`!${Number.isInteger(error.status) ? error.status : whyEnded(error)}`);
+    self.postMessage({ dead: lastLine(error) });
   }
 }
 
@@ -248,7 +250,7 @@ function serveBroker({ ticket, ...request }) {
   try {
     self.postMessage({ ticket, reply: answer(JSON.stringify(request), port, told("began"), say, told("playing")) });
   } catch (error) {
-    self.postMessage({ ticket, error: String(error.message || error).trim().split("\n").pop() });
+    self.postMessage({ ticket, ...broken(error) });
   }
 }
 
@@ -258,6 +260,6 @@ self.onmessage = async ({ data }) => {
   try {
     await startBroker(data);
   } catch (error) {
-    self.postMessage({ dead: String(error.message || error).trim().split("\n").pop() });
+    self.postMessage({ dead: lastLine(error) });
   }
 };

@@ -24,7 +24,7 @@
       save("rank-zero-labs.zip", [Uint8Array.from(text, (letter) => letter.charCodeAt(0))], "application/zip");
       say("");
     } catch (failure) {
-      say(`The labs were not packed: ${failure.message}.`);
+      say(`The labs were not packed: ${window.rankzeroWait.why(failure)}.`);
     }
   }
 

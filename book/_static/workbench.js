@@ -111,6 +111,7 @@
     const printed = showPrinted(bench);
     const ranks = bench.matches(RANKS);
     const told = {
+      up: () => window.rankzeroWait.show(status, window.rankzeroWait.PREPARING),
       began: (place) => { status.textContent = place >= 0 ? `Running case ${place + 1} …` : "Running …"; },
       progress: (progress) => window.rankzeroRankCells.wait(status, progress),
       say: (line, rank) => printed.say(Number.isInteger(rank) ? `rank ${rank}: ${line}` : line),
@@ -122,7 +123,7 @@
       button.setAttribute("aria-disabled", "true");
       printed.clear();
       result.textContent = "";
-      status.textContent = window.rankzeroWait.STARTING;
+      window.rankzeroWait.show(status);
       const source = view().get();
       try {
         const engine = ranks ? window.rankzeroRanks : window.rankzeroCheck;
@@ -132,7 +133,7 @@
         if (reply.state !== "unwritten") change(id, { source, state, passed: reply.passed, total: reply.total });
         status.textContent = "";
       } catch (failure) {
-        status.textContent = `Not checked: ${failure.message}. Press Check to try again.`;
+        status.textContent = window.rankzeroWait.failed("Not checked", failure, "Press Check");
       }
       button.removeAttribute("aria-disabled");
     };

@@ -69,6 +69,7 @@ class RankOutcome:
         waiting: the operation it was in, as :mod:`rankzero.world.call_log` writes it.
         stack: its stack, as :mod:`faulthandler` writes it.
         status: how it died, if it died by itself: the signal's number, or 256 plus the exit status.
+        cause: why it died, as a clause, where something else than its status tells.
         output: the beginning of what it printed.
         dropped: the number of bytes it printed after that.
         absent: whether it was never started.
@@ -78,6 +79,7 @@ class RankOutcome:
     waiting: str = ""
     stack: str = ""
     status: int | None = None
+    cause: str = ""
     output: bytes = b""
     dropped: int = 0
     absent: bool = False

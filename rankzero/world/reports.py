@@ -124,7 +124,7 @@ def _report(rank: int, found: RankOutcome, first: bool) -> Report:
         return _reported(rank, found.report, first)
     place = source_locations.of_dump(found.stack)
     if found.status is not None:
-        return Report(rank, "died", f"died: {_cause(found.status)}{_at(place)}")
+        return Report(rank, "died", f"died: {found.cause or _cause(found.status)}{_at(place)}")
     in_backward = found.waiting.startswith("?") and source_locations.is_in_torch(found.stack)
     if found.waiting.startswith("!") or in_backward:
         return Report(rank, "waiting", f"waits in {_short(found.waiting[1:])}")

@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 import pytest
+from playwright.sync_api import Error
 
 from autograder.items import Build
 from autograder.learner import checking
@@ -110,6 +111,16 @@ for number in range(1000):
 """
 
 
+#: What ends Python itself in the midst of a program, with the reason that the page gives.
+NESTED = "its calls or its data are nested too deeply"
+ENDS = [
+    ("os._exit(3)", "it left with exit status 3"),
+    pytest.param("os.abort()", "it aborted", marks=proof),
+    pytest.param("print(functools.reduce(lambda x, _: [x], range(200_000), 0))", NESTED, marks=proof),
+    pytest.param("type('Echo', (), {'__getattr__': lambda self, name: getattr(self, name)})().a", NESTED, marks=proof),
+]
+
+
 @dataclass
 class Ranks:
     """A page whose ranks run cells."""
@@ -165,16 +176,11 @@ def test_a_deadlock_of_four_is_told(ranks):
     assert ranks.works()
 
 
-@pytest.mark.parametrize(
-    ("death", "cause"),
-    [
-        ("os._exit(3)", "left with exit status 3 before its function returned"),
-        pytest.param("os.abort()", "left with exit status 1 before its function returned", marks=proof),
-    ],
-)
+@pytest.mark.parametrize(("death", "cause"), ENDS)
 def test_a_rank_that_dies_is_replaced(ranks, death, cause):
+    """By its own hand, or because what it did is too much for the runtime: kills the same words for both."""
     code = f"""\
-    import os
+    import functools, os
 
     def dies():
         if dist.get_rank() == 1:
@@ -183,11 +189,44 @@ def test_a_rank_that_dies_is_replaced(ranks, death, cause):
 
     world.run(dies, ranks=3)
     """
-    why = ranks.run(code)["why"]
-    assert why == (
-        f"WorldError: rank 1 died: it {cause}; rank 0 waits in barrier() at line 6; rank 2 waits in barrier() at line 6"
+    cause += " before its function returned" if "status" in cause else ""
+    assert ranks.run(code)["why"] == (
+        f"WorldError: rank 1 died: {cause}; rank 0 waits in barrier() at line 6; rank 2 waits in barrier() at line 6"
     )
     assert ranks.works()
+
+
+@pytest.mark.parametrize(("death", "cause"), ENDS)
+def test_a_cell_that_ends_python_is_told_so(ranks, death, cause):
+    """Kills a page that goes on with a Python that is dead: all its workers go, and the next run has new ones."""
+    with pytest.raises(Error, match=re.escape(f"your program ended Python ({cause})")):
+        ranks.run(f"import functools, os\n{death}")
+    assert ranks.works()
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("repr(functools.reduce(lambda x, _: [x], range(200_000), 0))", NESTED),
+        pytest.param("return functools.reduce(lambda x, _: (x,), range(200_000), 0)", NESTED, marks=proof),
+        pytest.param("os._exit(9)", "the process exited with status 9", marks=proof),
+    ],
+)
+def test_a_function_that_ends_a_rank_is_told_so(ranks, body, cause):
+    """Kills "a rank did not answer": the card says what the rank did, and the next check judges."""
+    source = f"import functools, os\ndef relay(value, add):\n    {body}\n"
+    (item,) = [item for item in ITEMS if item.id == "02-relay"]
+    wrong, right = ranks.page.evaluate(CHECK, [request(item, source), request(item, program(item))])
+    assert re.search(rf"rank \d: {cause}", text_of(wrong["html"]))
+    assert right["state"] == "right"
+
+
+def test_nobody_is_asked_in_a_rank(ranks):
+    """In the words of a real rank; the cell around it has no terminal either."""
+    code = "def asks():\n    input('How many? ')\n\nworld.run(asks, ranks=2)"
+    assert "rank 0 raised RuntimeError: input() needs a terminal, and a rank has none" in ranks.run(code)["why"]
+    assert "EOFError: nobody can answer input() here" in ranks.run("input()")["why"]
+    assert "RuntimeError: breakpoint() has no terminal here" in ranks.run("breakpoint()")["why"]
 
 
 def test_an_endless_loop_in_a_rank_is_ended_at_its_line(ranks):
@@ -337,7 +376,7 @@ def test_each_mistake_gets_its_sentence(ranks):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("def relay(value", "Line 1: this is not Python ('(' was never closed)."),
+        ("def relay(value", "Line 1: this is not Python 3.13 ('(' was never closed)."),
         ("def other():\n    pass", "There is no function relay here: its name and its arguments stay."),
         ("raise ValueError('early')\ndef relay(value, add): pass", "ValueError at line 1: early."),
     ],
@@ -345,6 +384,15 @@ def test_each_mistake_gets_its_sentence(ranks):
 def test_a_program_without_the_function(ranks, source, words):
     (reply,) = ranks.page.evaluate(CHECK, [{"id": "02-relay", "source": source, "others": {}}])
     assert (reply["state"], text_of(reply["html"])) == ("broken", words)
+
+
+@pytest.mark.parametrize("end", ["exit()", pytest.param("assert relay(1, 2)", marks=proof)])
+def test_what_stands_behind_a_function_of_several_ranks_does_not_hinder_its_check(ranks, end):
+    """As in grading, the function counts, and one sentence says what stopped behind it."""
+    (item,) = [item for item in ITEMS if item.id == "02-relay"]
+    (reply,) = ranks.page.evaluate(CHECK, [request(item, f"{program(item)}\n{end}\n")])
+    assert reply["state"] == "right"
+    assert re.search(r"at line \d+.*\. That is after the function, which was checked\.$", text_of(reply["html"]))
 
 
 def test_other_functions_of_the_page_are_used_and_prints_are_shown(ranks):

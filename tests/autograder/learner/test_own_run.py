@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from autograder.learner import own_run
+from autograder.learner import in_page, own_run
 
 MODULE = "solutions.ch03.collective_cost"
 CELL = {
@@ -44,7 +44,7 @@ def test_hers_may_call_another_of_hers():
     ("source", "said"),
     [
         (OWN.format("1 / 0"), "Your code, line 2 (ring_all_reduce_time): ZeroDivisionError: division by zero"),
-        ("def ring_all_reduce_time(:\n", "Your code, line 1: this is not Python (invalid syntax)."),
+        ("def ring_all_reduce_time(:\n", f"Your code, line 1: this is not {in_page.PYTHON} (invalid syntax)."),
         ("x = 1\n", "NameError: there is no function ring_all_reduce_time in its editor"),
         ("def ring_all_reduce_time():\n    return 1\n", "The cell stops at its line `print(ring_all_reduce_time("),
         ("\nraise ValueError\n", "Your code, line 2 (<module>): ValueError"),

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from autograder.items import Build
+from autograder.learner import in_page
 from autograder.marking.papers import wrong_programs
 from tests.autograder.page.headless import Page
 from tests.autograder.page.test_page_world import CELLS, IMPORTS
@@ -78,7 +79,7 @@ def test_a_program_that_computes_forever_is_ended(page):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("def relay(value", "Line 1: this is not Python ('(' was never closed)."),
+        ("def relay(value", f"Line 1: this is not {in_page.PYTHON} ('(' was never closed)."),
         ("def other(): pass", "There is no function relay here: its name and its arguments stay."),
         ("x = 1 / 0\ndef relay(*args): pass", "ZeroDivisionError at line 1: division by zero."),
         (
