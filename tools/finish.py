@@ -1,8 +1,8 @@
 """The last step of a build: pages lose what they do not need and get what was made for them.
 
-Mathematics is set, icons are drawn, results that wait for an answer are marked, and the theme's scripts that would set,
-draw and search while a page is read are removed. A finished page is left alone, so that a build which rewrites one page
-finishes only that page.
+Mathematics is set, icons are drawn, results that wait for an answer are marked, references fit their boxes, and the
+theme's scripts that would set, draw and search while a page is read are removed. A finished page is left alone, so that
+a build which rewrites one page finishes only that page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tools import icons, mathematics, search_index, veil
+from tools import icons, mathematics, narrow_references, search_index, veil
 from tools.common import BOOK, VENDOR, say
 from tools.mathematics import Formula
 
@@ -113,6 +113,7 @@ def finish(output: Path, pages: list[str]) -> None:
         path: with_veils(with_head(with_named_toggles(with_named_charts(with_icons(html))), SCRIPT, "formulas.js"))
         for path, html in texts.items()
     }
+    texts = {path: narrow_references.narrowed(html) for path, html in texts.items()}
     if (VENDOR / "minisearch").is_dir():
         texts = {path: with_search(html) for path, html in texts.items()}
     else:

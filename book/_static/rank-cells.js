@@ -1,19 +1,23 @@
 /* Runs a cell of the page on real ranks in this browser (ranks-engine.js): Run, Edit, Ranks and Stop below the cell.
 
    The build says which cells can (`data-ranks`, tools/world_runs.py). The built output stays; what a run prints, why it
-   stopped, what was sent and the run in order (rank-pictures.js) stand below it until the reader closes them. */
+   stopped, what was sent and the run in order (rank-pictures.js) stand below it until the reader closes them. While a
+   cell is edited, the editor stands in the place of the built one: what is seen is what runs. What the reader has changed
+   is kept (work-store.js). */
 (function () {
   "use strict";
 
   const { ask, element } = window.rankzeroAsk;
   const { written, others, label, show } = window.rankzeroOwn;
-  const { dress, plainField, colab } = window.rankzeroBenches;
+  const { dress, plainField, whenNear, colab } = window.rankzeroBenches;
+  const { cell: keptCell, changeCell } = window.rankzeroWork;
   const { ledger, picture } = window.rankzeroRunPictures;
   const WISH = "rankzero:run"; // what runs once the page was loaded again: { id, code, ranks } of a cell, { id } of a function
   const WHAT = "Each rank is a Python of its own in this browser: they run at the same time, and their messages are real. "
     + "Tensors are a small stand-in for torch, and a measured time would mean nothing.";
   const RANKS = [2, 3, 4];
   const BUSY = "Another cell of this page is running: stop it, or wait until it has ended.";
+  const EDITED = ".rz-edited"; // a place whose cell is edited
   let active = false; // whether a cell runs
 
   // Whether there can be ranks, and the wait for them.
@@ -110,31 +114,37 @@
     return { node, choose, chosen: () => (number() === cell.ranks ? null : number()) };
   }
 
-  /* The cell's code to edit: `get()` is what runs, and nothing of it is made before it is wanted. */
-  function codeEditor(cell, place, submit) {
+  /* The name under which the reader's version of a cell is kept: cells of other pages may be called the same. */
+  const nameOf = (cell) => `${location.pathname.split("/").pop().replace(/\.html$/, "")}#${cell.id}`;
+
+  /* The cell's code to edit: `get()` is what runs, and nothing of it is made before it is wanted. What is changed is kept. */
+  function codeEditor(cell, submit) {
     let view = null;
     const box = element("div", "", "rz-editor");
+    const keep = (code) => !box.hidden && changeCell(nameOf(cell), code === cell.code ? undefined : code);
     box.hidden = true;
-    place.append(box);
     function make(code) {
       const field = element("textarea", "");
       Object.assign(field, { value: code, rows: code.split("\n").length + 1, spellcheck: false });
       field.setAttribute("aria-label", "The code of this cell");
       box.append(field);
-      view = plainField(field, () => {}, submit);
-      const focus = () => view.focus();
-      dress(field, () => {}, submit).then((made) => { view = made; }, () => {}).then(focus); // a field in use is not dressed
+      view = plainField(field, keep, submit);
+      return new Promise((made) => whenNear(box, () => dress(field, keep, submit).then((it) => { view = it; }, () => {}).then(made)));
     }
     return {
       box,
       get: () => (view && !box.hidden ? view.get() : cell.code),
-      open(code = cell.code) {
+      /* Shows the code; kept when it can be written in. */
+      async open(code) {
         box.hidden = false;
         if (!view) return make(code);
-        view.set(code);
-        return view.focus();
+        return view.set(code);
       },
-      close: () => { box.hidden = true; },
+      focus: () => view.focus(),
+      close: () => {
+        box.hidden = true;
+        changeCell(nameOf(cell), undefined);
+      },
     };
   }
 
@@ -190,7 +200,7 @@
       }
       ofRanks.fold.open = false;
       if (why) printed.after(reason(why));
-      else if (cell.picture) node.append(element("p", "The picture above is the built one."));
+      else if (cell.picture && !node.parentElement.matches(EDITED)) node.append(element("p", "The picture above is the built one."));
       for (const chart of charts || []) await show(chart, printed);
       if (world && world.events.length) {
         const drawn = picture(world);
@@ -218,12 +228,12 @@
     const status = element("span", "", "rz-status");
     const room = element("div", "", "rz-own-result");
     const choice = rankChoice(cell, group);
-    const editor = codeEditor(cell, place, () => run());
+    const editor = codeEditor(cell, () => run());
     const result = results(cell, room, () => runButton.focus());
     status.setAttribute("role", "status");
     stop.hidden = true;
     buttons.append(...[runButton, edit, choice.node, stop, status].filter(Boolean));
-    place.prepend(buttons);
+    place.prepend(editor.box, buttons);
     place.append(room);
 
     function running(yes) {
@@ -260,13 +270,21 @@
       running(false);
     }
 
-    /* While the code can be edited, it says how many ranks there are. */
-    function toggle(opens, code) {
+    /* While the code can be edited, it says how many ranks there are, and the built cell is out of sight. */
+    async function toggle(opens, code = cell.code) {
       edit.textContent = opens ? "Back to the built cell" : "Edit";
       edit.setAttribute("aria-expanded", String(opens));
+      place.classList.toggle("rz-edited", opens);
       if (choice.node) choice.node.hidden = opens;
-      if (opens) editor.open(code);
+      if (opens) await editor.open(code);
       else editor.close();
+    }
+
+    /* The reader goes to the editor, which stands where the cell was. */
+    async function write() {
+      await toggle(true);
+      editor.focus();
+      editor.box.scrollIntoView({ block: "nearest" });
     }
 
     async function leave() {
@@ -274,7 +292,8 @@
       if (!sure) return edit.focus();
       toggle(false);
       result.close();
-      return edit.focus();
+      edit.focus();
+      return edit.scrollIntoView({ block: "nearest" });
     }
 
     /* Runs what the reader had asked for before the page was loaded once more. */
@@ -286,10 +305,12 @@
     }
 
     runButton.addEventListener("click", run);
-    edit.addEventListener("click", () => (editor.box.hidden ? toggle(true) : leave()));
+    edit.addEventListener("click", () => (editor.box.hidden ? write() : leave()));
     stop.addEventListener("click", () => window.rankzeroRanks.stop());
     document.addEventListener("rankzero:work", result.renew);
     place.hidden = false;
+    const kept = keptCell(nameOf(cell));
+    if (kept !== undefined) toggle(true, kept);
     return { id: cell.id, resume };
   }
 

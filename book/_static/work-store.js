@@ -1,4 +1,5 @@
-/* What a reader wrote, kept in this browser: { version, items: { id: { source, state, passed, total, seen } } }.
+/* What a reader wrote, kept in this browser: { version, items: { id: { source, state, passed, total, seen } }, cells:
+   { place: code } }. Cells are those of ranks that the reader has changed; there may be none.
 
    It can be downloaded as a notebook, whose cells carry the ids of their items, and is loaded again from there. */
 (function () {
@@ -33,6 +34,19 @@
     const work = load();
     delete work.items[id];
     save(work);
+  }
+
+  /* The reader's version of a cell, if there is one. */
+  function cell(place) {
+    const code = (load().cells || {})[place];
+    return typeof code === "string" ? code : undefined;
+  }
+
+  /* Keeps the reader's version of a cell; without one, the cell is the built one again. */
+  function changeCell(place, code) {
+    const work = load();
+    const { [place]: old, ...cells } = work.cells || {};
+    if (old !== code) save({ ...work, cells: code === undefined ? cells : { ...cells, [place]: code } });
   }
 
   /* Puts other work in the place of all of it. */
@@ -74,5 +88,5 @@
     return found;
   }
 
-  window.rankzeroWork = { load, change, forget, replace, sources, notebook, read };
+  window.rankzeroWork = { load, change, forget, cell, changeCell, replace, sources, notebook, read };
 })();

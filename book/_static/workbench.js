@@ -238,7 +238,7 @@
     render();
   }
 
-  window.rankzeroBenches = { benches, colab, dress, plainField }; // own-run.js, rank-cells.js
+  window.rankzeroBenches = { benches, colab, dress, plainField, whenNear }; // own-run.js, rank-cells.js
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

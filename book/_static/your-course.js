@@ -247,7 +247,7 @@
 
   function isEmpty() {
     const { progress, work: written } = everything();
-    return ![progress.items, progress.drafts || {}, written.items].some((record) => Object.keys(record).length);
+    return ![progress.items, progress.drafts || {}, written.items, written.cells || {}].some((record) => Object.keys(record).length);
   }
 
   async function take(text, place, say) {

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.book.conftest import proof
 from tools.common import VENDOR
@@ -240,7 +241,7 @@ def test_the_first_check_says_how_far_the_start_is(site, visit, html):
     size = sum(sizes[name] for name in ("pyodide", "check.json")) / 1e6
     watch = visit(f"{site}/book/03-collectives.html")
     said = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
-    counted = [found for text in said if (found := re.fullmatch(r"Starting Python … (\d+) of (\d+) MB", text))]
+    counted = [found for text in said if (found := re.match(r"Starting Python … (\d+) of (\d+) MB", text))]
     megabytes = [int(found[1]) for found in counted]
     assert {found[2] for found in counted} == {f"{size:.0f}"}
     assert megabytes == sorted(megabytes)
@@ -250,8 +251,73 @@ def test_the_first_check_says_how_far_the_start_is(site, visit, html):
     watch.page.reload()
     again = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
     kept = sizes["pyodide"] / 1e6
-    assert f"Starting Python … {kept:.0f} of {kept:.0f} MB, kept from before" in again
+    assert any(text.startswith(f"Starting Python … {kept:.0f} of {kept:.0f} MB, kept from before") for text in again)
+    assert any(text.startswith("Preparing the check …") for text in again)
     assert watch.problems == []
+
+
+#: Begins a wait; and how far it is, as it can be seen, and as it is read aloud.
+WAIT = """() => {
+  const status = document.createElement("span");
+  document.body.append(status);
+  window.waiting = status;
+  rankzeroWait.show(status);
+}"""
+WAITING = """(progress) => {
+  if (progress) rankzeroWait.show(waiting, rankzeroWait.STARTING, rankzeroWait.arrived(progress));
+  const aloud = [...waiting.childNodes].filter((node) => node.ariaHidden !== "true");
+  return [waiting.textContent, aloud.map((node) => node.textContent).join("")];
+}"""
+
+
+def test_a_wait_says_what_is_done_and_counts_the_seconds(site, visit):
+    """Kills "15 of 15 MB" that stands still: when all files are here it says what comes, and seconds go on from word to
+    word. They are not read aloud, and they end with the wait.
+    """
+    page = visit("about:blank").page
+    page.clock.install()
+    page.goto(f"{site}/book/intro.html")
+    page.evaluate(WAIT)
+    assert page.evaluate(WAITING, None) == ["Starting Python … ", "Starting Python …"]
+    page.clock.run_for(5000)
+    assert page.evaluate(WAITING, None) == ["Starting Python … 5 s", "Starting Python …"]
+    half = page.evaluate(WAITING, {"done": 7e6, "total": 15e6, "kept": False})
+    assert half == ["Starting Python … 7 of 15 MB, 5 s", "Starting Python …"]
+    page.evaluate(WAITING, {"done": 15e6, "total": 15e6, "kept": True})
+    page.clock.run_for(15_000)
+    all_here = "Starting Python … 15 of 15 MB, kept from before, now it sets itself up, 20 s"
+    assert page.evaluate(WAITING, None) == [all_here, "Starting Python …"]
+    page.evaluate("rankzeroWait.show(waiting, rankzeroWait.PREPARING)")
+    page.clock.run_for(1000)
+    assert page.evaluate(WAITING, None) == ["Preparing the check … 21 s", "Preparing the check …"]
+    page.evaluate("waiting.textContent = 'done'")
+    page.clock.run_for(5000)
+    assert page.evaluate("waiting.textContent") == "done"
+
+
+def test_without_a_network_every_wait_ends_with_that_word(site, visit):
+    """A check, an explorer, a cell with her functions and a cell of ranks say what could not be loaded, why, and what to
+    press; with a network, a file that is missing has no such reason.
+    """
+    page = visit(f"{site}/book/03-collectives.html").page
+    page.evaluate("rankzeroWork.change('03-ring-all-reduce-time', { source: 'x = 1', state: 'wrong' })")
+    page.context.set_offline(True)
+    places = {
+        "#rz-03-ring-all-reduce-time .rz-check": ("#rz-03-ring-all-reduce-time .rz-bench .rz-status", "Press Check to"),
+        ".rz-own:not([hidden]) button": (".rz-own:not([hidden]) .rz-status", "Press the button to"),
+        ".rz-ranks button": (".rz-ranks .rz-status", "Press Run to"),
+    }
+    for button, (status, press) in places.items():
+        page.locator(button).first.click()
+        expect(page.locator(status).first).to_contain_text(
+            "could not be loaded, as there is no network.", timeout=60_000
+        )
+        assert page.locator(status).first.inner_text().endswith(f"{press} try again.")
+    figure = page.locator(".rz-explorer").first
+    figure.locator("fieldset").dispatch_event("pointerdown")
+    expect(figure.locator(".rz-status")).to_contain_text("as there is no network. Press a control", timeout=60_000)
+    page.context.set_offline(False)
+    assert page.evaluate("rankzeroWait.why({ message: 'Python could not be loaded' })") == "Python could not be loaded"
 
 
 # The picture of the house, after the first verdict.

@@ -422,6 +422,87 @@ def with_engine(visit, site: str, state: str):
     return watch
 
 
+READY = "{ able: true, why: '', mend: false, ranks: 4 }"
+
+
+def built(found):
+    """The built cell above a place."""
+    return found.locator("xpath=preceding-sibling::*[1]")
+
+
+def test_what_is_run_is_what_is_seen(visit, site):
+    """Kills an editor below a built cell that does not run, and a *Run* between the two: while a cell is edited, the
+    editor stands in its place and *Run* right below it, and the built one comes back.
+    """
+    watch = with_engine(visit, site, READY)
+    page, found = watch.page, place(watch.page, "first-run")
+    button = found.get_by_role("button", name="Run", exact=True)
+    assert built(found).is_visible()
+    edit(page, found, lambda text: text.replace("ranks=4", "ranks=2"))
+    assert not built(found).is_visible()
+    editor, run_at = (one.bounding_box() for one in (found.locator(".rz-editor"), button))
+    assert editor["y"] + editor["height"] <= run_at["y"] < editor["y"] + editor["height"] + 40
+    button.click()
+    expect(found.locator("strong")).to_have_text("Your version of this cell")
+    found.get_by_role("button", name="Back to the built cell").click()
+    found.get_by_role("button", name="Throw it away").click()
+    assert built(found).is_visible()
+    assert not found.locator(".rz-editor").is_visible()
+    assert watch.problems == []
+
+
+def test_a_changed_cell_survives_a_reload(visit, site):
+    """Kills work that a reload loses: the editor is open with it, it is what runs, a cell of the same name on another
+    page is left alone, and a draft that was thrown away stays away.
+    """
+    watch = with_engine(visit, site, READY)
+    page = watch.page
+    edit(page, place(page, "first-run"), lambda text: f"# mine\n{text}")
+    page.evaluate("rankzeroWork.changeCell('02-point-to-point#first-run', '# of another page')")
+    page.reload(wait_until="load")
+    found = place(page, "first-run")
+    expect(found.locator(".cm-content")).to_contain_text("# mine", timeout=RANKS_START)
+    assert page.evaluate("document.activeElement === document.body")
+    assert not built(found).is_visible()
+    found.get_by_role("button", name="Run", exact=True).click()
+    expect(found.locator("strong")).to_have_text("Your version of this cell")
+    found.get_by_role("button", name="Back to the built cell").click()
+    found.get_by_role("button", name="Throw it away").click()
+    page.reload(wait_until="load")
+    assert built(place(page, "first-run")).is_visible()
+    assert page.evaluate("rankzeroWork.load().cells") == {"02-point-to-point#first-run": "# of another page"}
+    assert page.evaluate("rankzeroWork.sources()") == {}
+    assert watch.problems == []
+
+
+@proof
+def test_a_cell_that_is_as_built_again_is_no_draft(visit, site):
+    watch = with_engine(visit, site, READY)
+    page, found = watch.page, place(watch.page, "first-run")
+    edit(page, found, lambda text: text + "#")
+    assert len(page.evaluate("rankzeroWork.load().cells")) == 1
+    page.keyboard.press("Backspace")
+    assert page.evaluate("rankzeroWork.load().cells") == {}
+    found.get_by_role("button", name="Back to the built cell").click()
+    assert built(found).is_visible()
+
+
+@proof
+def test_a_draft_does_not_hide_a_cell_whose_result_waits_for_an_answer(visit, site):
+    """Kills a page on which neither the cell nor the editor is there."""
+    watch = visit(f"{site}/{FIRST}", veiled=True)
+    page = watch.page
+    waiting = page.locator(".cell:has([data-veil]) + .rz-ranks").first
+    identifier = json.loads(waiting.get_attribute("data-ranks"))["id"]
+    page.evaluate("name => rankzeroWork.changeCell(name, '1')", f"01-first-program#{identifier}")
+    page.reload(wait_until="load")
+    assert not waiting.is_visible()
+    assert built(waiting).is_visible()
+    page.locator(".rz-everything input").check()
+    assert waiting.is_visible()
+    assert not built(waiting).is_visible()
+
+
 def test_where_no_ranks_can_start_the_page_says_why(visit, site):
     """One sentence with the way to the very cell, and other places for a function; nothing else changes."""
     watch = with_engine(visit, site, UNABLE)

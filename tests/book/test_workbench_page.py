@@ -19,6 +19,7 @@ from autograder.items import Build, Debug
 from autograder.learner import checking, function_cards, own_run, workbench
 from autograder.submission import loading
 from rankzero.facts.chapters import CHAPTERS
+from tests.autograder.learner.test_in_page import OLD
 from tests.book.conftest import proof
 from tools import own_runs, stubs
 from tools.build_book import notebooks
@@ -361,6 +362,126 @@ def test_from_disk_the_stub_stays(shared, scripts):
     assert watch.problems == []
 
 
+# Programs that end Python itself.
+
+NESTED = "its calls or its data are nested too deeply"
+#: A value nested so deeply that C cannot follow it in a browser.
+DEEP = "deep = functools.reduce(lambda inner, _: [inner], range(200_000), 0)"
+ENDS = [
+    (f"{DEEP}; return str(deep)", NESTED),
+    (f"{DEEP}; return pickle.dumps(deep)", NESTED),
+    (f"{DEEP}; return deep == copy.copy(deep)", NESTED),
+    ("return sorted([Itself(), Itself()])", NESTED),
+    ("return Itself().anything", NESTED),
+    ("return turns(0)", NESTED),
+    ("return eval('-' * 200_000 + '1')", NESTED),
+    ("os._exit(7)", "it left with exit status 7"),
+    ("os.abort()", "it aborted"),
+]
+HEAD = """import copy, functools, os, pickle
+class Itself:
+    def __getattr__(self, name):
+        return getattr(self, name)
+    def __lt__(self, other):
+        return self < other
+@functools.lru_cache(maxsize=None)
+def turns(n):
+    return turns(n + 1)
+"""
+ENDED = """async (requests) => {
+  const quiet = { began() {}, say() {}, again() {} };
+  const told = [];
+  for (const request of requests) {
+    const reply = rankzeroCheck.check({ others: {}, ...request }, quiet);
+    told.push(await reply.then(({ state }) => state, (error) => error.message));
+  }
+  return told;
+}"""
+
+
+def ending(body: str) -> str:
+    return HEAD + program(body)
+
+
+@proof
+def test_a_check_after_a_fatal_error_is_as_any_other(page):
+    """Kills a page that keeps the dead worker: each program is told why it ended Python, twice, as a reader presses
+    twice, and a right one is right between them.
+    """
+    sources = [source for body, _ in ENDS for source in (ending(body), ending(body), FIXED)]
+    told = page.evaluate(ENDED, [{"id": TIME, "source": source} for source in sources])
+    wanted = [f"your program ended Python ({cause})" for _, cause in ENDS]
+    assert told == [one for sentence in wanted for one in (sentence, sentence, "right")]
+
+
+def test_a_program_that_ends_python_is_told_so_in_its_card(page):
+    """One sentence beside the button, before the function is called, too; then the next press checks."""
+    card = bench(page)
+    for source, cause in ((ending("return turns(0)"), NESTED), (f"import os\n{FIXED}os._exit(0)\n", "exit status 0")):
+        type_in(page, card, source)
+        card.locator(".rz-check").click()
+        status = card.locator(".rz-bench .rz-status").first
+        expect(status).to_contain_text("Not checked: your program ended Python", timeout=START)
+        assert cause in status.inner_text()
+        assert status.inner_text().endswith("Press Check to start a new one.")
+        assert card.get_attribute("data-state") is None
+    type_in(page, card, FIXED)
+    assert "✓ right" in check(card)
+    assert card.locator(".rz-status").first.inner_text() == ""
+
+
+MEMORY = "[bytearray(2**28) for _ in range(20)]"
+
+
+@proof
+def test_a_check_that_takes_all_memory_ends_and_gives_it_back(page):
+    """Kills a worker that keeps gigabytes for as long as the page is open: the next check has another one."""
+    ask = [{"id": TIME, "source": source} for source in (program(f"return len({MEMORY})"), FIXED)]
+    started = page.evaluate(
+        """async (requests) => {
+          let workers = 0;
+          const Plain = window.Worker;
+          window.Worker = class extends Plain { constructor(url) { super(url); workers += /check-worker/.test(url); } };
+          for (const request of requests) {
+            await rankzeroCheck.check({ others: {}, ...request }, { began() {}, say() {}, again() {} });
+          }
+          window.Worker = Plain;
+          return workers;
+        }""",
+        ask,
+    )
+    assert started >= 1
+    assert page.evaluate(ENDED, ask[1:]) == ["right"]
+
+
+#: What Python 3.13 reads and Python 3.11 does not, with what is said of it; and what both read.
+NEWER = [
+    ('x = f"{"a"}"', "an f-string with its own quotes inside"),
+    ("x = f'{f'{1}'}'", "an f-string with its own quotes inside"),
+    ('x = f\'{"\\n".join("ab")}\'', "a backslash in an expression of an f-string"),
+    ("x = f'{\n1\n}'", "an expression of an f-string on several lines"),
+    ('x = f"""{\n1  # one\n}"""', "a comment in an f-string"),
+    ("type Size = int", "type statement"),
+    ("def first[T](xs: T) -> T: return xs", "type parameter lists"),
+    ("class Box[T = int]: pass", "type parameter"),
+]
+
+
+def test_a_program_for_a_newer_python_is_told_so(page):
+    """The page's Python reads more than that of many graders: the verdict stays, and a sentence names line and version.
+    Kills a note about what every Python reads.
+    """
+    sources = [source for source, _ in NEWER] + list(OLD)
+    asked = [{"id": TIME, "source": f"{FIXED}{source}\n"} for source in sources]
+    replies = page.evaluate(CHECK_ALL, asked)
+    line = FIXED.count("\n") + 1
+    assert {reply["state"] for reply in replies} == {"right"}
+    for (source, what), reply in zip(NEWER, replies, strict=False):
+        assert f"Line {line} is newer than Python 3.11, with which you may be graded: {what}" in reply["html"], source
+    for source, reply in zip(OLD, replies[len(NEWER) :], strict=True):
+        assert "newer than" not in reply["html"], source
+
+
 # The cell after a function, with the reader's own.
 
 
@@ -434,6 +555,9 @@ def test_a_cell_is_not_offered_while_its_result_waits_for_an_answer(page):
             f"import itertools\n{program('return sum(itertools.repeat(1))')}",
             "did not come to its end and was stopped",
             marks=proof,
+        ),
+        pytest.param(
+            "import os\n" + program("os._exit(4)"), "Not run: your program ended Python (it left", marks=proof
         ),
         (program("return 1 / 0"), "Your code, line 2 (ring_all_reduce_time): ZeroDivisionError: division by zero"),
     ],
