@@ -296,8 +296,8 @@ def test_a_wait_says_what_is_done_and_counts_the_seconds(site, visit):
 
 
 def test_without_a_network_every_wait_ends_with_that_word(site, visit):
-    """A check, an explorer, a cell with her functions and a cell of ranks say what could not be loaded, why, and what to
-    press; with a network, a file that is missing has no such reason.
+    """A check, an explorer and both kinds of cell say what could not be loaded, why, and what to press; with a network,
+    a file that is missing has no such reason.
     """
     page = visit(f"{site}/book/03-collectives.html").page
     page.evaluate("rankzeroWork.change('03-ring-all-reduce-time', { source: 'x = 1', state: 'wrong' })")
