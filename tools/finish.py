@@ -113,7 +113,7 @@ def finish(output: Path, pages: list[str]) -> None:
         path: with_veils(with_head(with_named_toggles(with_named_charts(with_icons(html))), SCRIPT, "formulas.js"))
         for path, html in texts.items()
     }
-    texts = {path: narrow_references.narrowed(html) for path, html in texts.items()}
+    texts = narrow_references.narrowed(texts)
     if (VENDOR / "minisearch").is_dir():
         texts = {path: with_search(html) for path, html in texts.items()}
     else:

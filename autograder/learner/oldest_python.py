@@ -36,7 +36,10 @@ def _of_types(source: str) -> tuple[int, str] | None:
 
 def _of_strings(source: str) -> tuple[int, str] | None:
     """The first f-string that Python before 3.12 does not read."""
-    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError):  # the parser is kinder
+        return None
     for inside in _whole(tokens):
         if what := _unreadable(inside, source.splitlines(keepends=True)):
             return inside[0].start[0], what

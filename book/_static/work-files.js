@@ -17,8 +17,8 @@
 
   const saveNotebook = () => save("rank-zero.ipynb", [notebook()], "application/x-ipynb+json");
 
-  async function saveLabs(say) {
-    say("Packing the labs (Python starts for it) …");
+  async function saveLabs(say, said) {
+    window.rankzeroWait.show(said, "Packing the labs (Python starts for it) …");
     try {
       const text = atob(await window.rankzeroCheck.archive(sources()));
       save("rank-zero-labs.zip", [Uint8Array.from(text, (letter) => letter.charCodeAt(0))], "application/zip");
@@ -62,7 +62,7 @@
     });
     const buttons = [
       ["Download my work", () => (Object.keys(sources()).length ? saveNotebook() : say("Nothing is written yet."))],
-      ["Download my labs", () => (Object.keys(sources()).length ? saveLabs(say) : say("Nothing is written yet."))],
+      ["Download my labs", () => (Object.keys(sources()).length ? saveLabs(say, said) : say("Nothing is written yet."))],
       ["Load my work", () => file.click()],
     ].map(([text, act]) => {
       const button = element("button", text);
