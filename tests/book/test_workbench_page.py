@@ -414,6 +414,16 @@ def test_a_check_after_a_fatal_error_is_as_any_other(page):
     assert told == [one for sentence in wanted for one in (sentence, sentence, "right")]
 
 
+@proof
+def test_a_check_ends_however_deep_its_calls_may_go(page):
+    """Kills a second press that never ends: with a limit of a million the calls end Python, or the case is too late."""
+    deep = "import sys\nsys.setrecursionlimit(10**6)\ndef deeper(n):\n    return 1 + deeper(n + 1)\n"
+    asked = [{"id": TIME, "source": source} for source in (deep + program("return deeper(0)"), FIXED)]
+    told = page.evaluate(ENDED, [*asked[:1] * 2, *asked, asked[1]])
+    assert {*told[:3]} <= {f"your program ended Python ({NESTED})", "wrong"}
+    assert told[3:] == ["right", "right"]
+
+
 def test_a_program_that_ends_python_is_told_so_in_its_card(page):
     """One sentence beside the button, before the function is called, too; then the next press checks."""
     card = bench(page)
