@@ -440,30 +440,6 @@ def test_a_program_that_ends_python_is_told_so_in_its_card(page):
     assert card.locator(".rz-status").first.inner_text() == ""
 
 
-MEMORY = "[bytearray(2**28) for _ in range(20)]"
-
-
-@proof
-def test_a_check_that_takes_all_memory_ends_and_gives_it_back(page):
-    """Kills a worker that keeps gigabytes for as long as the page is open: the next check has another one."""
-    ask = [{"id": TIME, "source": source} for source in (program(f"return len({MEMORY})"), FIXED)]
-    started = page.evaluate(
-        """async (requests) => {
-          let workers = 0;
-          const Plain = window.Worker;
-          window.Worker = class extends Plain { constructor(url) { super(url); workers += /check-worker/.test(url); } };
-          for (const request of requests) {
-            await rankzeroCheck.check({ others: {}, ...request }, { began() {}, say() {}, again() {} });
-          }
-          window.Worker = Plain;
-          return workers;
-        }""",
-        ask,
-    )
-    assert started >= 1
-    assert page.evaluate(ENDED, ask[1:]) == ["right"]
-
-
 #: What Python 3.13 reads and Python 3.11 does not, with what is said of it; and what both read.
 NEWER = [
     ('x = f"{"a"}"', "an f-string with its own quotes inside"),
