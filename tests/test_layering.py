@@ -46,15 +46,16 @@ ARROWS = {
 RUNTIME = {
     "stored": (),
     "events": (),
-    "explore": (),
+    "room": (),
+    "explore": ("room",),
     "facts": (),
     "grammar": (),
     "sim": ("events",),
-    "charts": ("sim",),
+    "charts": ("room", "sim"),
     "world": ("events",),
     "installed": ("world",),
     "tiny": ("facts",),
-    "figures": ("charts", "events", "facts", "sim"),
+    "figures": ("charts", "events", "facts", "room", "sim"),
     "server": ("grammar", "tiny"),
 }
 

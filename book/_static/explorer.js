@@ -7,6 +7,7 @@
 
   const base = new URL(".", document.currentScript.src).href;
   const SCRIPTS = ["vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js"];
+  const phone = matchMedia("(max-width: 600px)"); // as in page.css
   const { STARTING, show, showProgress, failed } = window.rankzeroWait;
   const refusal = (failure) => failed("The chart does not move here", failure, "Press a control");
 
@@ -136,7 +137,7 @@
   /* Draws one state; the sentence that it returns is empty unless the function refused the state. */
   async function draw(figure, state) {
     const { module, function: name } = figure.dataset;
-    const reply = await askWithVega({ module, name, state });
+    const reply = await askWithVega({ module, name, state, phone: phone.matches });
     if (reply.error) return reply.error;
     const place = document.createElement("div");
     await embed(place, JSON.parse(reply.chart));

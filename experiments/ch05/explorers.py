@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, timeline
+from rankzero.charts.vega_lite import USUAL
 from rankzero.facts.hardware import GPUS
 from rankzero.facts.units import GB, MB, MiB, billion, format_bytes, format_time, ms, us
+from rankzero.room import room
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch05.batching import learning_rate_at, scaled_learning_rate
 from solutions.ch05.buckets import assign_buckets, exposed_communication
@@ -230,7 +232,7 @@ def few_bits(gradients: str = "tiny language model", number_format: str = "fp16"
     hover = [{"field": "fate", "title": " "}, {"field": "low", "title": "from 2 to the"}, {"field": "count"}]
     bars = {
         "title": f"{number_format}, S = 2^{scale_power}: {said}",
-        "width": 460,
+        "width": room(*USUAL),
         "height": 180,
         "data": {"values": rows},
         "mark": {"type": "rect", "stroke": "currentColor", "strokeWidth": 0.5},
@@ -244,7 +246,7 @@ def few_bits(gradients: str = "tiny language model", number_format: str = "fp16"
         },
     }
     ruler = {
-        "width": 460,
+        "width": room(*USUAL),
         "height": 36,
         "data": {"values": [{"power": power} for power in marks(number_format)]},
         "mark": {"type": "tick", "color": "currentColor", "thickness": 1},

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, table, timeline
+from rankzero.charts.vega_lite import USUAL
 from rankzero.facts import models
 from rankzero.facts.layouts import Job
 from rankzero.facts.units import GB
+from rankzero.room import room
 from rankzero.sim.schedules import NAMES, parse_op
 from solutions.ch07.experts import all_to_all_bytes, expert_capacity
 from solutions.ch07.layout import step_parts
@@ -231,7 +233,7 @@ def layouts(
     return chart(below(*views), f"{len(fitting)} of {len(fitting) + len(others)} layouts fit. {title}.")
 
 
-def _clouds(rows: list[Spec], room: float, title: str) -> Spec:
+def _clouds(rows: list[Spec], capacity: float, title: str) -> Spec:
     """A point for each layout, gray if it does not fit."""
     names = ["fits", "does not fit"]
     colour = {"domain": names, "range": [COLOURS[0], "#9a9a9a"]}
@@ -254,19 +256,21 @@ def _clouds(rows: list[Spec], room: float, title: str) -> Spec:
     }
     points = {"data": {"values": rows}, "mark": {"type": "point", "filled": True, "size": 40}, "encoding": encoding}
     limit = {
-        "data": {"values": [{"memory": room}]},
+        "data": {"values": [{"memory": capacity}]},
         "mark": rule,
         "encoding": {"x": x.channel(), "tooltip": [x.hover()]},
     }
-    return {"title": title, "width": 460, "height": 240, "layer": [points, limit]}
+    return {"title": title, "width": room(*USUAL), "height": 240, "layer": [points, limit]}
 
 
 def _best(parts: list[Spec]) -> Spec:
     """Horizontal bars of the best layouts, split into parts."""
     names = list(dict.fromkeys(row["part"] for row in parts))
     colour = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
+    lines = "replace(replace(datum.label, ' DP', '|DP'), regexp('(ZeRO-[0-9]) '), '$1|')"  # a layout in three lines
+    axis = room({"labelLimit": 260}, {"labelLimit": 110, "labelExpr": f"split({lines}, '|')"})
     encoding = {
-        "y": {"field": "layout", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260}},
+        "y": {"field": "layout", "type": "nominal", "sort": None, "title": None, "axis": axis},
         "x": {"field": "seconds", "type": "quantitative", "stack": "zero", "title": "step time (seconds)"},
         "color": {"field": "part", "type": "nominal", "title": None, "scale": colour},
         "order": {"field": "order"},
@@ -274,4 +278,5 @@ def _best(parts: list[Spec]) -> Spec:
     }
     data = {"values": [row | {"order": names.index(row["part"])} for row in parts]}
     title = f"the best {len({row['layout'] for row in parts})} and what they spend their time on"
-    return {"title": title, "width": 360, "height": {"step": 24}, "data": data, "mark": "bar", "encoding": encoding}
+    size = {"width": room(360, 220), "height": {"step": room(24, 44)}}
+    return {"title": title, **size, "data": data, "mark": "bar", "encoding": encoding}

@@ -12,6 +12,7 @@ from rankzero.charts.marks import (
     COLOURS,
     Axis,
     Spec,
+    beside_names,
     colour_of,
     dashes_of,
     distinct,
@@ -22,6 +23,7 @@ from rankzero.charts.marks import (
     paint,
     separate,
 )
+from rankzero.room import room
 
 #: Fields of nodes and edges that only affect how they are drawn; tooltips leave them out.
 _DRAWING_FIELDS = ("x", "y", "x2", "y2", "colour", "arrow")
@@ -92,10 +94,10 @@ class _Frame:
         xs, ys = [node["x"] for node in nodes] or [0], [node["y"] for node in nodes] or [0]
         wide, high = max(xs) - min(xs), max(ys) - min(ys)
         side, foot = max(28.0, 3.3 * max((len(str(node["label"])) for node in nodes), default=0)), 36.0
-        room = (460 if len(nodes) <= 24 else 640) - 2 * side
-        across = up = min(room / (wide or 1), 300 / (high or 1))
+        free = room(460 if len(nodes) <= 24 else 640, 290) - 2 * side
+        across = up = min(free / (wide or 1), 300 / (high or 1))
         if wide > 2.5 * high:
-            across, up = room / wide, max(room / wide, min(150, 44 * high) / (high or 1))
+            across, up = free / wide, max(free / wide, min(150, 44 * high) / (high or 1))
         near = _nearest(nodes, across, up)
         less = min(1.0, 110 / near)
         across, up, radius = across * less, up * less, max(4.0, min(16.0, 0.4 * near * less))
@@ -194,7 +196,7 @@ def timeline(rows: Sequence[Spec], x: Axis, y: Axis, title: str = "", names: Seq
     """
     colours = kind_colours(names or distinct(rows, "kind"))
     places, count = _rows_of_a_lane(rows, list(colours))
-    width, first = 460, min((row["start"] for row in rows), default=0)
+    width, first = beside_names(460, distinct(rows, "lane")), min((row["start"] for row in rows), default=0)
     ends = [*(row["end"] for row in rows), *x.settings.get("scale", {}).get("domain", ())]
     scale = width / (max(ends, default=1) - min(first, 0) or 1)
     data = []

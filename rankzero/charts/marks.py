@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankzero.room import room
+
 #: One colour for each of eight ranks. Chosen by search: any two can be told apart with each of the three kinds of color
 #: blindness (Machado 2009), and each has a contrast of about 3 or more on white and on the book's dark page.
 COLOURS = ("#0066bb", "#cc8800", "#bb1188", "#4499bb", "#776600", "#aa77ff", "#ff4488", "#8811ff")
@@ -198,6 +200,16 @@ def separate(field: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Spec:
         "title": title,
         "axis": {"labelAngle": 0, "labelOverlap": True, "ticks": False},
     } | order
+
+
+#: Where the name of a row is broken on a phone.
+BREAK = ", "
+
+
+def beside_names(desk: float, names: Iterable[Any]) -> float:
+    """The width of a chart with these names at its left: ``desk``, or on a phone what they leave."""
+    longest = max((len(part) for name in names for part in str(name).split(BREAK)), default=1)
+    return room(desk, max(140.0, min(desk, 300.0 - 6 * longest)))
 
 
 def paint(value: Any, place: int) -> str:

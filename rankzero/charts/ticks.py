@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from rankzero.room import room
+
 #: The axes that are logarithmic.
 LogAxes = Literal["", "x", "y", "xy"]
 
@@ -50,7 +52,7 @@ def log_ticks(values: Sequence[float]) -> tuple[list[float], list[str]]:
 
 def _twos(low: float, high: float) -> tuple[list[float], list[str]]:
     first, last = int(math.log2(low)), int(math.log2(high))
-    step = -(-(last - first + 1) // 9)
+    step = -(-(last - first + 1) // room(9, 6))
     ticks = [2.0**power for power in range(first, last + 1, step)]
     if high < 2**16:
         return ticks, [f"{tick:.0f}" for tick in ticks]
@@ -63,7 +65,8 @@ def _tens(low: float, high: float) -> tuple[list[float], list[str]]:
     decades = math.log10(high / low)
     between = (1,) if decades > 3 else (1, 3) if decades > 1.6 else (1, 2, 5) if decades > 0.5 else range(1, 10)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    step = 1 if decades <= 9 else -(-math.ceil(decades) // 9)
+    most = room(9, 6)
+    step = 1 if decades <= most else -(-math.ceil(decades) // most)
     ticks = [float(f"{part}e{power}") for power in range(first, last + 1, step) for part in between]
     inside = [tick for tick in ticks if low / 2 <= tick <= high * 2] or [low, high]
     return inside, [_prefixed(tick, inside) for tick in inside]

@@ -14,11 +14,13 @@ from textwrap import wrap
 from typing import Any
 
 from rankzero.charts.marks import (
+    BREAK,
     COLOURS,
     STRIPES,
     Axis,
     Block,
     Spec,
+    beside_names,
     colour_of,
     dashes_of,
     distinct,
@@ -26,19 +28,25 @@ from rankzero.charts.marks import (
     paint,
     separate,
 )
+from rankzero.room import COLUMN, on_phone, room
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
-#: The maximum width of a chart with many columns, pixels.
-WIDEST = 720
+#: The width of a chart of lines, and of one with many columns at most, pixels; on a desk and on a phone.
+USUAL, WIDEST = (460, 264), (720, 280)
 
-#: The maximum number of characters in a line of a title.
-TITLE_WIDTH = 72
+#: The maximum number of characters in a line of a title, and of an axis's title on a phone.
+TITLE_WIDTH, AXIS_WIDTH = (72, 42), 38
 
 _SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent", "shape": "independent"}}
 
 #: Legends below a chart stand side by side, with room for names that a wider font makes longer.
 _LEGENDS = {"layout": {"bottom": {"anchor": "start", "direction": "horizontal", "margin": 24}}}
+
+#: The properties of marks that have a legend.
+_LEGENDED = ("color", "strokeDash", "fill", "shape")
+
+_LEGENDS_BELOW = {"layout": {"bottom": {"anchor": "start", "direction": "vertical", "margin": 12}}}
 
 _RULE = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
 
@@ -88,7 +96,7 @@ def lines(
         layers.insert(0, {"data": {"values": list(bands)}, "mark": ground, "encoding": ends | fill})
     return {
         "title": title,
-        "width": 460,
+        "width": room(*USUAL),
         "height": 240,
         "data": {"values": list(rows)},
         "layer": layers,
@@ -107,7 +115,9 @@ def bars(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Sp
         "tooltip": [x.channel(), {"field": by, "title": " "}, y.channel(format=".4~g")],
     }
     data = {"values": list(rows)}
-    return {"title": title, "width": {"step": 22}, "height": 140, "data": data, "mark": "bar", "encoding": encoding}
+    columns = (len(names) + 0.5) * len(distinct(rows, x.field)) or 1
+    step = room(22.0, min(22.0, WIDEST[1] / columns))
+    return {"title": title, "width": {"step": step}, "height": 140, "data": data, "mark": "bar", "encoding": encoding}
 
 
 def shares(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Spec:
@@ -121,7 +131,8 @@ def shares(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> 
         "tooltip": [y.channel(), {"field": by, "title": " "}, x.channel(format=".4~g")],
     }
     data = {"values": [row | {"order": names.index(row[by])} for row in rows]}
-    return {"title": title, "width": 420, "height": {"step": 24}, "data": data, "mark": "bar", "encoding": encoding}
+    size = {"width": beside_names(420, distinct(rows, y.field)), "height": {"step": 24}}
+    return {"title": title, **size, "data": data, "mark": "bar", "encoding": encoding}
 
 
 def grid(cells: Sequence[Block], ranks: int, title: str) -> Spec:
@@ -138,7 +149,7 @@ def grid(cells: Sequence[Block], ranks: int, title: str) -> Spec:
     text = {"text": {"field": "label"}, "color": {"field": "ink", "type": "nominal", "scale": None}}
     return {
         "title": title,
-        "width": {"step": 38},
+        "width": {"step": room(38.0, min(38.0, WIDEST[1] / (ranks or 1)))},
         "height": {"step": 28},
         "data": {"values": rows},
         "encoding": position,
@@ -181,9 +192,9 @@ def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mar
         layers.append({"data": {"values": [{y.field: mark}]}, "mark": _RULE, "encoding": found})
     columns = len(distinct(rows, x.field))
     step = max([22 if columns > 8 else 40, *(7 * len(str(row[x.field])) + 10 for row in rows)])
-    if step * columns > WIDEST:  # not enough room for every label
+    if step * columns > room(*WIDEST):  # not enough room for every label
         encoding["x"] = x.channel(sort=None, axis={"labelAngle": 0, "labelOverlap": "parity"})
-        step = max(3, WIDEST // columns)
+        step = max(3, room(*WIDEST) // columns)
     return {"title": title, "width": {"step": step}, "height": 200, "layer": layers}
 
 
@@ -219,7 +230,8 @@ def table(
         data.append(cell | {"text": str(cell[label]), "ink": ink_on(ground) if ground else "currentColor"})
     columns, rows = len(distinct(cells, x.field)), len(distinct(cells, y.field))
     longest = max((len(cell["text"]) for cell in data), default=1)
-    width, height = max(10, min(7 * longest + 16, 620 // (columns or 1))), max(1.1, min(28, 560 / (rows or 1)))
+    width = max(10, min(7 * longest + 16, beside_names(620, distinct(cells, y.field)) // (columns or 1)))
+    height = max(1.1, min(28, 560 / (rows or 1)))
     kind = colour_of(colour, values, list(paints.values()) or COLOURS) | ({} if names else {"legend": None})
     whole = {"scale": {"paddingInner": 0.06, "paddingOuter": 0}}
     layers: list[Spec] = [
@@ -247,7 +259,9 @@ def table(
 
 
 def beside(*views: Spec) -> Spec:
-    """Views in a row, each with its own colours."""
+    """Views in a row, each with its own colours; on a phone they stand below each other."""
+    if on_phone():
+        return below(*views)
     return {"hconcat": list(views), "spacing": 28, "resolve": _SEPARATE_LEGENDS}
 
 
@@ -259,25 +273,62 @@ def below(*views: Spec) -> Spec:
 def chart(view: Spec, description: str) -> Spec:
     """A complete chart: ``view`` with the schema, the course's style, and a sentence that says what it shows.
 
-    Long titles are wrapped.
+    Long titles are wrapped; on a phone as many names of a legend stand in a row as fit.
     """
     text = {"labelColor": "currentColor", "titleColor": "currentColor"}
+    narrow = room({}, {"columns": _abreast(view), "columnPadding": 12} | _LEGENDS_BELOW)
     config = {
         "background": "transparent",
         "view": {"stroke": None},
         "axis": text | {"gridColor": "#88888855", "domainColor": "currentColor", "tickColor": "currentColor"},
         "axisX": {"labelSeparation": 8},  # a wider font makes the labels longer
-        "axisY": {"titlePadding": 12},
-        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24} | _LEGENDS,
-        "title": {"color": "currentColor", "anchor": "start"},
+        "axisY": {"titlePadding": room(12, 6)} | room({}, {"labelLimit": 100}),
+        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24} | _LEGENDS | narrow,
+        "title": {"color": "currentColor", "anchor": "start"} | room({}, {"frame": "bounds", "fontSize": 12}),
     }
     return {"$schema": SCHEMA, "description": description, **_titled(view), "config": config}
 
 
+def _abreast(view: Any) -> int:
+    """How many names of its legends fit beside each other on a phone, at most four."""
+    longest = max((len(str(name)) for name in _names(view)), default=1)
+    return max(1, min(4, int(COLUMN / (6.8 * longest + 40))))
+
+
+def _names(view: Any) -> list[Any]:
+    """The names that the colours, dashes and shapes of a chart stand for."""
+    if isinstance(view, list):
+        return [name for part in view for name in _names(part)]
+    if not isinstance(view, dict):
+        return []
+    channels = [view.get(kind) for kind in _LEGENDED]
+    found = [one.get("condition", one) for one in channels if isinstance(one, dict)]
+    mine = [(one.get("scale") or {}).get("domain", ()) for one in found if one.get("legend", True)]
+    return [name for names in mine for name in names] + [name for part in view.values() for name in _names(part)]
+
+
 def _titled(view: Spec) -> Spec:
-    """``view`` and the views in it, with long titles wrapped."""
-    views: Spec = {key: [_titled(one) for one in view[key]] for key in ("hconcat", "vconcat") if key in view}
+    """``view`` and the views in it, with long titles wrapped, and on a phone titles of axes and names of rows."""
+    views: Spec = {key: [_titled(one) for one in view[key]] for key in ("hconcat", "vconcat", "layer") if key in view}
+    most = room(*TITLE_WIDTH)
     title = view.get("title")
-    if isinstance(title, str) and len(title) > TITLE_WIDTH:
-        views["title"] = wrap(title, TITLE_WIDTH)
+    if isinstance(title, str) and len(title) > most:
+        views["title"] = wrap(title, most)
+    if on_phone() and "encoding" in view:
+        broken = {"x": _broken, "y": _lines}
+        views["encoding"] = {key: broken[key](one) if key in broken else one for key, one in view["encoding"].items()}
     return view | views
+
+
+def _broken(channel: Spec) -> Spec:
+    """A horizontal axis with its title in lines that fit a phone."""
+    title = channel.get("title")
+    return channel | {"title": wrap(title, AXIS_WIDTH)} if isinstance(title, str) and title else channel
+
+
+def _lines(channel: Spec) -> Spec:
+    """A vertical axis whose names are broken into lines."""
+    axis = channel.get("axis", {})
+    if channel.get("type") not in ("nominal", "ordinal") or axis is None or "labelExpr" in axis:
+        return channel
+    return channel | {"axis": axis | {"labelExpr": f"split(datum.label, '{BREAK}')"}}

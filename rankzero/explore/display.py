@@ -20,6 +20,7 @@ from typing import Any
 
 from rankzero.explore import vega
 from rankzero.explore.controls import Choice, Control, Range, Vector, shown
+from rankzero.room import phone
 
 Spec = dict[str, Any]
 
@@ -186,6 +187,20 @@ def still(fn: Function, controls: Mapping[str, Control], name: str) -> str:
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', lambda found: found[1] + ids.get(found[2], found[2]), svg)
 
 
+def _stills(fn: Function, controls: Mapping[str, Control]) -> str:
+    """The default state twice: for a desk, and for a phone, where ``page.css`` shows the second."""
+    name = f"rz-{fn.__module__}-{fn.__qualname__}".replace(".", "-")
+    with phone():
+        narrow = still(fn, controls, f"{name}-phone")
+    return _of_class("rz-wide", still(fn, controls, name)) + _of_class("rz-phone", narrow, ' style="display:none"')
+
+
+def _of_class(kind: str, svg: str, style: str = "") -> str:
+    """A still that says where it is shown. Its name is that of the box around it."""
+    named = svg.replace(' class="marks"', f' class="marks {kind}"', 1)
+    return named.replace("<svg ", f'<svg aria-hidden="true"{style} ', 1)
+
+
 def _definition(control: Control) -> dict[str, Any]:
     """A control as the data that ``explorer.js`` reads."""
     fields = {"kind": type(control).__name__, **asdict(control)}
@@ -219,7 +234,6 @@ def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) 
         raise ValueError(
             f"fn must be defined in a module, so that the page can import it, got {fn.__name__} from a cell"
         )
-    name = f"rz-{fn.__module__}-{fn.__qualname__}".replace(".", "-")
     definitions = {key: _definition(control) for key, control in controls.items()}
     fields = "".join(_field(key, control) for key, control in controls.items())
     return (
@@ -228,6 +242,6 @@ def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) 
         f'<fieldset class="rz-controls" disabled aria-label="{escape(title)}">{fields}</fieldset>'
         '<p class="rz-status" role="status">'
         "To make this chart interactive, serve the book: run <code>make serve</code>.</p>"
-        f'<div class="rz-chart" role="img" aria-label="{escape(title)}">{still(fn, controls, name)}</div>'
+        f'<div class="rz-chart" role="img" aria-label="{escape(title)}">{_stills(fn, controls)}</div>'
         f"<figcaption><b>{escape(title)}.</b> {escape(alt)}</figcaption></figure>"
     )

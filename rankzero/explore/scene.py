@@ -7,7 +7,8 @@ and text has the colour of the text around it, so that a picture is right in lig
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
@@ -37,6 +38,7 @@ class Box:
         fill: how much of that colour the ground has, 0 to 1.
         strong: whether its outline is thick: what this step changed.
         size: of the text.
+        ghost: whether it only shows where a later step has a box.
     """
 
     x: float
@@ -49,6 +51,7 @@ class Box:
     fill: float = 0.0
     strong: bool = False
     size: float = 14.0
+    ghost: bool = False
 
     @property
     def smallest(self) -> float:
@@ -59,6 +62,7 @@ class Box:
         """The box as SVG elements."""
         ink = f"var(--rz-{self.tone})"
         line = f'stroke="{ink}" stroke-width="2.5"' if self.strong else 'stroke="var(--rz-line)"'
+        line += ' stroke-dasharray="3 3"' if self.ghost else ""
         ground = f'fill="{ink}" fill-opacity="{0.4 * self.fill:.2g}"' if self.fill else 'fill="none"'
         middle = self.x + self.width / 2
         place = f'x="{self.x:g}" y="{self.y:g}" width="{self.width:g}" height="{self.height:g}"'
@@ -117,6 +121,13 @@ class Label:
         """The size of its text."""
         return self.size
 
+    @property
+    def box(self) -> Box:
+        """About the room that it takes."""
+        width = 0.6 * self.size * len(self.text)
+        left = {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
+        return Box(self.x - left, self.y - self.size, width, self.size)
+
     def svg(self) -> str:
         """The label as an SVG element."""
         anchor = "" if self.anchor == "middle" else f' text-anchor="{self.anchor}"'
@@ -169,3 +180,27 @@ class Scene:
             f'style="{size}" fill="currentColor" text-anchor="middle" font-family="inherit">'
             f'{still}<g class="rz-moves">{moves}</g></svg>'
         )
+
+
+def with_ghosts(scenes: Sequence[Scene]) -> list[Scene]:
+    """The pictures of a process, each with an outline where a later one has a box and it has nothing.
+
+    So the first picture shows the stage on which the process will run, and not an empty page.
+    """
+    return [_with_ghosts(scene, scenes[place + 1 :]) for place, scene in enumerate(scenes)]
+
+
+def _with_ghosts(scene: Scene, later: Sequence[Scene]) -> Scene:
+    taken = [mark.box if isinstance(mark, Label) else mark for mark in scene.marks if not isinstance(mark, Arrow)]
+    ghosts: list[Box] = []
+    for box in (mark for other in later for mark in other.marks if isinstance(mark, Box)):
+        if not any(_overlap(box, other) for other in [*taken, *ghosts]):
+            ghosts.append(Box(box.x, box.y, box.width, box.height, ghost=True))
+    return replace(scene, marks=(*ghosts, *scene.marks))
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes have more in common than their edges."""
+    across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    down = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    return across > 1 and down > 1

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from rankzero.explore.display import FULL_LABEL, in_kernel, show_with_still
-from rankzero.explore.scene import Scene
+from rankzero.explore.scene import Scene, with_ghosts
 
 #: Seconds for which a picture stands while they play; ``stepper.js`` reads it from the page.
 PAUSE = 3.0
@@ -48,7 +48,7 @@ def stepper(draw: Callable[[int], Scene], *, steps: int, title: str, alt: str) -
 
 
 def frames(draw: Callable[[int], Scene], steps: int) -> list[Scene]:
-    """The start and the picture after each step.
+    """The start and the picture after each step, with outlines of what is still to come.
 
     Raises:
         ValueError: ``steps`` is below 1, or the pictures differ in size, so that the page would jump.
@@ -59,7 +59,7 @@ def frames(draw: Callable[[int], Scene], steps: int) -> list[Scene]:
     sizes = {(scene.width, scene.height) for scene in scenes}
     if len(sizes) > 1:
         raise ValueError(f"all pictures must have one size, got {sorted(sizes)}")
-    return scenes
+    return with_ghosts(scenes)
 
 
 def step_widget(scenes: Sequence[Scene], title: str, alt: str) -> Any:

@@ -16,7 +16,8 @@ from matplotlib.patches import Circle, FancyArrowPatch, Patch
 
 from rankzero.charts.marks import COLOURS, RECEIVED, SENT, ink_on
 from rankzero.figures.machines import link_circle, rank_grid
-from rankzero.figures.picture import INK, QUIET, SMALL, Picture, canvas, counted, key, on_circle, styled
+from rankzero.figures.picture import INK, PHONE, QUIET, SMALL, Picture, canvas, counted, key, on_circle, styled
+from rankzero.room import room
 
 __all__ = ["link_circle", "rank_grid", "trees", "wait_graph"]
 
@@ -129,10 +130,10 @@ def trees(
     ranks, count = len(parents[0]), len(parents)
     depths = [[_depth(tree, rank) for rank in range(ranks)] for tree in parents]
     levels = 1 + max(map(max, depths))
-    above = ranks > 16
+    above = ranks > room(16, 4)
     rows, columns = (count, 1) if above else (1, count)
     heights = [*[0.34 * levels + 0.35] * rows, *([1.3] if values is not None else [])]
-    picture = Picture(figsize=(7.0, sum(heights) + 0.5), layout="constrained")
+    picture = Picture(figsize=(room(7.0, PHONE), sum(heights) + 0.5), layout="constrained")
     grid = picture.add_gridspec(len(heights), columns, height_ratios=heights)
     for index, (tree, depth) in enumerate(zip(parents, depths, strict=True)):
         axes = picture.add_subplot(grid[divmod(index, columns)])

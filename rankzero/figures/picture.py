@@ -9,8 +9,11 @@ from __future__ import annotations
 import functools
 import html
 import io
+import itertools
 import math
+import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec
 
@@ -22,13 +25,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
+from rankzero.room import COLUMN, on_phone, phone, room
+
 #: The colour of text and axes; in a page, :meth:`Picture.html` replaces it with the page's text colour.
 INK = "#24292f"
 #: Gray for what is of minor importance; readable on light and on dark pages.
 QUIET = "#8c8c8c"
 
-#: The smallest type in a picture, points: ten pixels.
-SMALL = 7.5
+#: The smallest type in a picture, points: ten pixels; and what is left of it where a picture shrinks with its column.
+SMALL, LEAST = 7.5, 6.75
+#: The width of a picture on a phone, inches, and how many letters of a title fit there.
+PHONE, LETTERS = COLUMN / 96, 44
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -51,27 +58,53 @@ P = ParamSpec("P")
 
 
 class Picture(Figure):
-    """A Matplotlib figure with ``alt``, a sentence that says what it shows."""
+    """A Matplotlib figure with ``alt``, a sentence that says what it shows.
+
+    Attributes:
+        again: draws it once more; None for a picture that was not made by a function of the course.
+    """
 
     alt: str = ""
+    again: Callable[[], Picture] | None = None
 
     def html(self) -> str:
-        """The picture as inline SVG that takes the page's text colour, with ``alt`` as its accessible name."""
+        """The picture as inline SVG that takes the page's text colour, with ``alt`` as its accessible name.
+
+        In the book a picture that is too wide for a phone is followed by the drawing that a phone shows instead.
+        """
+        drawings = self._svg()
+        if os.environ.get("RANKZERO_BOOK") == "1" and self.again is not None and self._least() > COLUMN:
+            with phone():
+                twin = self.again()
+            twin.alt = self.alt
+            drawings = self._svg("rz-wide") + twin._svg("rz-phone")
+        return f'<div class="rz-figure">{drawings}</div>'
+
+    def _svg(self, kind: str = "") -> str:
+        """The drawing, of a class that says where it is shown."""
         buffer = io.StringIO()
-        with rc_context(STYLE | {"svg.hashsalt": self.alt}):  # savefig would draw it twice
+        with rc_context(STYLE | {"svg.hashsalt": self.alt + kind}):  # savefig would draw it twice
             face = self.get_facecolor()
             self.set_facecolor("none")
             FigureCanvasSVG(self).print_svg(buffer, metadata=dict.fromkeys(STAMPS["svg"]))
             self.set_facecolor(face)
         drawing = buffer.getvalue().partition("<svg ")[2]
-        width = re.search(r'width="([\d.]+)pt"', drawing)
         drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
         drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
         drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
-        size = _size(float(width[1]) * 4 / 3, self._smallest()) if width else ""
-        label = html.escape(self.alt)
-        style = f"{size};stroke-linejoin:round;stroke-linecap:butt"
-        return f'<div class="rz-figure"><svg role="img" aria-label="{label}" style="{style}" {drawing.strip()}</div>'
+        width, least = self._pixels(), self._least()
+        style = f"width:{width:.0f}px;max-width:100%;min-width:{least}px;height:auto"
+        style += ";stroke-linejoin:round;stroke-linecap:butt" + (";display:none" if kind == "rz-phone" else "")
+        named = f'role="img" aria-label="{html.escape(self.alt)}" data-smallest="{4 / 3 * self._smallest():g}"'
+        shown = f'class="{kind}" ' if kind else ""
+        return f'<svg {shown}{named} style="{style}" {drawing.strip()}'
+
+    def _pixels(self) -> float:
+        return 96 * float(self.get_figwidth())
+
+    def _least(self) -> int:
+        """The width at which its smallest text has nine pixels."""
+        return math.ceil(self._pixels() * min(1.0, LEAST / self._smallest()))
 
     def _smallest(self) -> float:
         """The size of the smallest text, points."""
@@ -92,11 +125,6 @@ class Picture(Figure):
 
     def _forms(self) -> dict[str, str]:
         return {"text/html": self.html(), "text/plain": self.alt}
-
-
-def _size(width: float, smallest: float) -> str:
-    """The size of a picture in a page: it shrinks with the column until text of ``smallest`` points has ten pixels."""
-    return f"width:{width:.0f}px;max-width:100%;min-width:{math.ceil(width * min(1.0, SMALL / smallest))}px;height:auto"
 
 
 class Live:
@@ -125,16 +153,47 @@ def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
             engine = picture.get_layout_engine()
             if engine is not None:
                 engine.execute(picture)
+                if on_phone():
+                    _wrap(picture)
+                    engine.execute(picture)
             picture.set_layout_engine("none")  # so that drawing it again does not change the layout
+            picture.again = functools.partial(drawn, *args, **kwargs)
             return picture
 
     return drawn
 
 
+def _wrap(picture: Picture) -> None:
+    """Break titles and labels of axes that are longer than their panel is wide."""
+    for axes in picture.axes:
+        letters = max(12, int(LETTERS * axes.get_position().width))
+        for text in (axes.title, axes._left_title, axes.xaxis.label):  # type: ignore[attr-defined]
+            if "\n" not in text.get_text():
+                text.set_text(textwrap.fill(text.get_text(), letters))
+
+
 def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Picture, list[Axes]]:
-    """An empty picture with ``rows`` by ``columns`` panels; ``size`` is its width and height in inches."""
-    picture = Picture(figsize=size, layout="constrained")
+    """An empty picture with ``rows`` by ``columns`` panels; ``size`` is its width and height in inches.
+
+    On a phone as many panels stand in a row as have three quarters of that room, and the others below them.
+    """
+    fit = room(columns, _abreast(columns, size[0]))
+    if fit < columns:
+        size = size[0], size[1] * columns / fit
+        rows, columns, options = rows * columns // fit, fit, _stacked(options)
+    picture = Picture(figsize=(room(size[0], min(size[0], PHONE)), size[1]), layout="constrained")
     return picture, list(picture.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def _abreast(columns: int, width: float) -> int:
+    """How many panels of a row with ``columns`` fit beside each other on a phone; only a divisor leaves no gap."""
+    divisors = [count for count in range(1, columns + 1) if columns % count == 0]
+    return max((count for count in divisors if 0.75 * width / columns * count <= PHONE), default=1)
+
+
+def _stacked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What holds for panels that stand below each other and not side by side."""
+    return {name: value for name, value in options.items() if name != "gridspec_kw"}
 
 
 def legend(picture: Picture, names: Mapping[str, str]) -> None:
@@ -144,17 +203,21 @@ def legend(picture: Picture, names: Mapping[str, str]) -> None:
 
 def key(picture: Picture, handles: Sequence[Artist]) -> None:
     """Draw a legend of ``handles`` under the panels, with as many columns (at most five) as fit the picture's width."""
+    for handle in handles:
+        handle.set_label(textwrap.fill(str(handle.get_label()), room(1000, LETTERS)))
     labels = [str(handle.get_label()) for handle in handles]
     counts = range(min(len(handles), 5), 1, -1)
     count = next((n for n in counts if _width(labels, n) <= picture.get_figwidth()), 1)
     if handles:
+        picture.set_figheight(picture.get_figheight() + room(0.0, 0.2 * (-(-len(handles) // count) - 1)))
         picture.legend(handles=handles, loc="outside lower center", ncols=count)
 
 
 def _width(labels: Sequence[str], columns: int) -> float:
-    """Approximate width of a legend, in inches; legends are filled column by column."""
-    rows = -(-len(labels) // columns)
-    longest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
+    """Approximate width of a legend, in inches; they are filled column by column, the first columns with one more."""
+    rows, more = divmod(len(labels), columns)
+    ends = [rows * column + min(column, more) for column in range(columns + 1)]
+    longest = [max(map(len, labels[start:end]), default=0) for start, end in itertools.pairwise(ends)]
     return sum(0.55 + 0.08 * length for length in longest)
 
 

@@ -7,6 +7,7 @@ what the plot shows, with the numbers that matter. Axis labels include the unit.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from rankzero.charts.pictures.plots import Bar, Points, check_stacked, laid, log
 from rankzero.charts.ticks import LogAxes, check_log, log_ticks, short
 from rankzero.figures.label_placement import beside_points, on_lines, over_rules
 from rankzero.figures.picture import INK, Picture, key, panels, styled
+from rankzero.room import room
 
 #: Shapes of points, so that they can be told apart without colour.
 SHAPES = "osD^vPX*"
@@ -134,7 +136,9 @@ def bars(
     check_stacked(stacked, log)
     flat, parts, every = lying(groups), parts_of(groups), laid(groups, stacked)
     lanes = len(groups) if stacked else len(every)
-    picture, (axes,) = panels(1, 1, (5.8, 1.2 + 0.2 * lanes + 0.12 * len(groups)) if flat else (5.8, 3.2))
+    least = room(0.0, 0.06 + 0.16 * max((_in_lines(name).count("\n") + 1 for name in groups), default=1))
+    high = 1.2 + max(0.2 * lanes + 0.12 * len(groups), least * len(groups))
+    picture, (axes,) = panels(1, 1, (5.8, high if flat else 3.2))
     for bar in every:
         _bar(axes, bar, stacked, flat)
     values = [sum(group.values()) for group in groups.values()] if stacked else [bar.value for bar in every]
@@ -169,7 +173,7 @@ def _value(axes: Axes, middle: float, value: float, flat: bool) -> None:
 def _names(axes: Axes, names: Sequence[str], label: str, flat: bool) -> None:
     """Set the ticks of one axis to the groups' names, and the label of the other."""
     if flat:
-        axes.set_yticks(range(len(names)), names)
+        axes.set_yticks(range(len(names)), [_in_lines(name) for name in names])
         axes.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
         axes.margins(x=0.12)
     else:
@@ -178,6 +182,11 @@ def _names(axes: Axes, names: Sequence[str], label: str, flat: bool) -> None:
     axes.tick_params(axis="y" if flat else "x", length=0)
     axes.grid(axis="x" if flat else "y", **GRID)
     axes.set_axisbelow(True)
+
+
+def _in_lines(name: str) -> str:
+    """The name of a row; on a phone in lines."""
+    return room(name, textwrap.fill(name, 18))
 
 
 def _columns(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:

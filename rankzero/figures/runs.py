@@ -30,6 +30,10 @@ from rankzero.charts.marks import (
 )
 from rankzero.events import Event, Ledger
 from rankzero.figures.picture import INK, Picture, legend, panels, styled
+from rankzero.room import room
+
+#: The most columns of a table of numbers on a phone; the others stand below them.
+ABREAST = 6
 
 #: Operations that have the same colours in every picture of a run, and in the timelines of the explorers.
 FIRST = ("send", "recv", "forward", "backward", "backward pass")
@@ -126,8 +130,8 @@ def ledger_bars(runs: Any) -> Picture:
         ranks = range(book.ranks)
         axes.bar([r - 0.2 for r in ranks], [book.sent(r) / 1000**power for r in ranks], 0.38, color=SENT)
         axes.bar([r + 0.2 for r in ranks], [book.received(r) / 1000**power for r in ranks], 0.38, color=RECEIVED)
-        axes.set(title=name, xlabel="rank", xticks=ranks)
-    views[0].set_ylabel(f"bytes ({('B', 'kB', 'MB', 'GB', 'TB')[power]})")
+        unit = ("B", "kB", "MB", "GB", "TB")[power]
+        axes.set(title=name, xlabel="rank", xticks=ranks, ylabel=f"bytes ({unit})" if _leads(axes) else "")
     legend(picture, {"sent": SENT, "received": RECEIVED})
     most = [f"{name + ': ' if name else ''}{_most(book):,}" for name, book in ledgers.items()]
     picture.alt = f"Bytes sent and received by each rank; the most that one rank sent is {', '.join(most)} bytes."
@@ -200,7 +204,7 @@ def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
     picture, views = panels(rows, columns, (columns * 1.85, rows * (0.3 * ranks + 0.8)))
     for index, (axes, step) in enumerate(zip(views, steps, strict=False)):
         _shaded(axes, step, top)
-        axes.set(title=f"step {index}" if index else "start", xlabel="chunk", ylabel="" if index % columns else "rank")
+        axes.set(title=f"step {index}" if index else "start", xlabel="chunk", ylabel="rank" if _leads(axes) else "")
     for axes in views[len(steps) :]:
         axes.set_axis_off()
     complete = sum(value == top for row in steps[-1] for value in row)
@@ -209,6 +213,12 @@ def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
         f"{complete} of {ranks * chunks} chunks hold {top:g}."
     )
     return picture
+
+
+def _leads(axes: Axes) -> bool:
+    """Whether a panel is the first of its row."""
+    spec = axes.get_subplotspec()
+    return spec is None or spec.is_first_col()
 
 
 @styled
@@ -222,12 +232,17 @@ def matrix(table: Mapping[str, Sequence[float]], *, x: str, y: str, alt: str, co
         alt: one sentence that says what the table shows.
         columns: names of the columns; by default they are numbered from 0.
     """
-    rows = list(table.values())
-    picture, (axes,) = panels(1, 1, (1.3 + 0.38 * len(rows[0]), 0.8 + 0.34 * len(rows)))
-    _shaded(axes, rows, max((value for row in rows for value in row), default=0))
-    axes.set_xticks(range(len(rows[0])), columns or [str(place) for place in range(len(rows[0]))])
-    axes.set_yticks(range(len(rows)), list(table))
-    axes.set(xlabel=x, ylabel=y)
+    rows, count = list(table.values()), max(map(len, table.values()))
+    names = columns or [str(place) for place in range(count)]
+    parts = -(-count // room(count, ABREAST))
+    share = -(-count // parts)
+    picture, views = panels(parts, 1, (1.3 + 0.38 * share, parts * (0.8 + 0.34 * len(rows))))
+    for axes, start in zip(views, range(0, count, share), strict=True):
+        shown = [row[start : start + share] for row in rows]
+        _shaded(axes, shown, max((value for row in rows for value in row), default=0))
+        axes.set_xticks(range(len(shown[0])), names[start : start + share])
+        axes.set_yticks(range(len(rows)), list(table))
+        axes.set(xlabel=x, ylabel=y)
     picture.alt = alt
     return picture
 
@@ -245,7 +260,8 @@ def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture
     _shaded(axes, sizes, max((value for row in sizes for value in row), default=0))
     for rank in range(ranks):
         axes.text(ranks - 0.35, rank, f"sends {sent[rank]:g}", va="center")
-    axes.set_xticks(range(ranks), [f"{rank}\ngets {received[rank]:g}" for rank in range(ranks)])
+    space = room(" ", "\n")
+    axes.set_xticks(range(ranks), [f"{rank}\ngets{space}{received[rank]:g}" for rank in range(ranks)])
     axes.set(ylabel="from rank", xlabel=f"to rank ({unit})")
     slowest = max(sent + received, default=0)
     picture.alt = f"What {ranks} ranks send to each other; the largest row or column sum is {slowest:g} {unit}."

@@ -83,8 +83,21 @@ class TestIdeas:
             assert edges[0] > ideas.MARGIN
             assert edges[-1] < ideas.WIDTH
 
+    def test_on_a_phone_a_chapter_has_as_many_rows_as_its_boxes_need(self):
+        """Kills a map of which a phone shows the left half."""
+        rows: dict[float, list[ideas.Box]] = {}
+        for box in ideas.boxes(width=ideas.PHONE).values():
+            rows.setdefault(box.y, []).append(box)
+        assert len(rows) > len(CHAPTERS)
+        for row in rows.values():
+            assert len({box.idea.chapter for box in row}) == 1
+            edges = [side for box in row for side in (box.x - box.width / 2, box.x + box.width / 2)]
+            assert edges == sorted(edges)
+            assert edges[0] > ideas.MARGIN
+            assert edges[-1] < ideas.PHONE
+
     def test_each_box_is_a_link_and_each_need_a_line(self):
-        drawn = ideas.text()
+        drawn = ideas.text().partition('class="rz-phone"')[0]
         for idea in IDEAS:
             section = idea.section.replace(".", "-")
             assert f'.html#section-{section}" aria-label="{idea.name}: section {idea.section} ' in drawn

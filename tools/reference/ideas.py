@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.ideas import IDEAS, Idea
+from rankzero.room import COLUMN
 
 from .markup import address, title
 
 #: Sizes in the units of the drawing, which are pixels at full width.
-WIDTH, MARGIN = 800, 34
+WIDTH, PHONE, MARGIN = 800, COLUMN, 34
 ROW, HEIGHT = 52, 28
+GAP = 8  # the least between two boxes of a row
 LETTER, PADDING = 6.7, 9  # of a letter of 13 px, and at each side of a name
 
 
@@ -35,18 +36,30 @@ class Box:
         return LETTER * len(self.idea.name) + 2 * PADDING
 
 
-def boxes(ideas: Sequence[Idea] = IDEAS) -> dict[str, Box]:
-    """Each idea's box, by name: those of a chapter in a row, with equal gaps."""
+def rows(ideas: Sequence[Idea], width: float) -> list[list[Idea]]:
+    """The ideas of each chapter, in as many rows as they need."""
+    found: list[list[Idea]] = []
+    for idea in sorted(ideas, key=lambda idea: idea.chapter):
+        row = found[-1] if found else []
+        needed = sum(Box(one, 0, 0).width + GAP for one in (*row, idea)) + GAP
+        if row and row[0].chapter == idea.chapter and needed <= width - MARGIN:
+            row.append(idea)
+        else:
+            found.append([idea])
+    return found
+
+
+def boxes(ideas: Sequence[Idea] = IDEAS, width: float = WIDTH) -> dict[str, Box]:
+    """Each idea's box, by name: those of a row have equal gaps."""
     found: dict[str, Box] = {}
-    for row, chapter in enumerate(sorted({idea.chapter for idea in ideas})):
-        mine = [idea for idea in ideas if idea.chapter == chapter]
+    for row, mine in enumerate(rows(ideas, width)):
         y = ROW * (row + 0.5)
         widths = [Box(idea, 0, 0).width for idea in mine]
-        gap = (WIDTH - MARGIN - sum(widths)) / (len(mine) + 1)
+        gap = (width - MARGIN - sum(widths)) / (len(mine) + 1)
         x = MARGIN + gap
-        for idea, width in zip(mine, widths, strict=True):
-            found[idea.name] = Box(idea, x + width / 2, y)
-            x += width + gap
+        for idea, wide in zip(mine, widths, strict=True):
+            found[idea.name] = Box(idea, x + wide / 2, y)
+            x += wide + gap
     return found
 
 
@@ -86,9 +99,10 @@ def _box(place: int, box: Box) -> str:
 
 
 def _chapters(found: dict[str, Box]) -> str:
-    rows = {box.idea.chapter: box.y for box in found.values()}
+    tops = {box.idea.chapter: box.y for box in reversed(found.values())}
     return "".join(
-        f'<text class="rz-chapter" x="{MARGIN / 2}" y="{y + 4.5:.1f}">{number}</text>' for number, y in rows.items()
+        f'<text class="rz-chapter" x="{MARGIN / 2}" y="{y + 4.5:.1f}">{number}</text>'
+        for number, y in sorted(tops.items())
     )
 
 
@@ -100,14 +114,18 @@ def _style(count: int) -> str:
     return f"<style>{quiet}{loud}</style>"
 
 
-def text() -> str:
-    """The map, as HTML."""
-    found = boxes()
-    height = ROW * len(CHAPTERS)
+def _drawing(width: float, more: str) -> str:
+    found = boxes(width=width)
+    height = ROW * len({box.y for box in found.values()})
     links = "".join(_box(place, box) for place, box in enumerate(found.values()))
     return (
-        f'<div class="rz-ideas">{_style(len(found))}'
-        f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="group"'
+        f'<svg {more} viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group"'
         ' aria-label="A map of the ideas of the course, a row for each chapter">'
-        f"{_chapters(found)}{_lines(found)}{links}</svg></div>\n"
+        f"{_chapters(found)}{_lines(found)}{links}</svg>"
     )
+
+
+def text() -> str:
+    """The map, as HTML, and the one that a phone shows."""
+    drawings = _drawing(WIDTH, 'class="rz-wide"') + _drawing(PHONE, 'class="rz-phone" style="display:none"')
+    return f'<div class="rz-ideas">{_style(len(boxes()))}{drawings}</div>\n'

@@ -11,6 +11,7 @@ from typing import Any
 from rankzero.charts.marks import Axis, Spec
 from rankzero.charts.ticks import limits, log_ticks
 from rankzero.charts.vega_lite import chart
+from rankzero.room import room
 
 #: Vega's expression for a number in a few characters, like :func:`rankzero.charts.ticks.short`.
 _SHORT = (
@@ -59,7 +60,7 @@ def ranged(field: str, title: str, ends: tuple[float, float], **axis: Any) -> Ax
 def named(field: str, title: str, names: Sequence[str], ends: tuple[float, float], down: bool = False) -> Axis:
     """An axis with a name at each of the places 0, 1, ...; the first is on top if it leads ``down``."""
     scale = {"domain": ends, "nice": False, "zero": False, "reverse": down}
-    plain = {"grid": False, "ticks": False, "labelLimit": 320, "labelOverlap": False, "labelPadding": 5}
+    plain = {"grid": False, "ticks": False, "labelLimit": room(320, 110), "labelOverlap": False, "labelPadding": 5}
     return Axis(field, title, settings={"scale": scale, "axis": _labelled(range(len(names)), names) | plain})
 
 

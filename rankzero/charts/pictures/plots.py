@@ -11,6 +11,7 @@ from rankzero.charts.marks import COLOURS, Axis, Spec, colour_of, distinct
 from rankzero.charts.pictures.picture import Picture, finite, named, numeric, ranged
 from rankzero.charts.ticks import LogAxes, check_log, short
 from rankzero.charts.vega_lite import lines
+from rankzero.room import room
 
 Points = Sequence[tuple[float, float]]
 
@@ -119,7 +120,7 @@ def parts_of(groups: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 def lying(groups: Mapping[str, Mapping[str, float]]) -> bool:
     """Whether bars are horizontal: the names of the groups need the room."""
-    return max(len(groups), sum(len(name) + 2 for name in groups) / 8) > 8
+    return max(len(groups), sum(len(name) + 2 for name in groups) / 8) > room(8, 4)
 
 
 def check_stacked(stacked: bool, log: bool) -> None:
@@ -160,7 +161,7 @@ def bars(
         label = {along: values.channel(), across: middle, "text": {"field": "text"}}
         layers.append({"mark": text, "encoding": label})
     lanes = len(groups) if stacked else len(every)
-    size = (420, 20 * lanes + 12 * len(groups)) if flat else (460, 220)
+    size = (room(420, 190), 20 * lanes + 12 * len(groups)) if flat else (room(460, 270), 220)
     return Picture({"title": "", "width": size[0], "height": size[1], "data": {"values": rows}, "layer": layers}, alt)
 
 

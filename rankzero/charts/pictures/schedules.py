@@ -8,12 +8,13 @@ from typing import cast
 
 from rankzero.charts.marks import COLOURS, Axis, Spec, colour_of, ink_on
 from rankzero.charts.pictures.picture import Picture, finite, named, ranged
+from rankzero.room import room
 from rankzero.sim.schedules import NAMES, Kind, Times, parse_op, stages_of
 
 #: The colour of each kind of operation.
 KIND_COLOURS: dict[Kind, str] = {"F": COLOURS[0], "B": COLOURS[1], "I": COLOURS[1], "W": COLOURS[2]}
-#: Width of a chart, and height of a row, pixels.
-WIDTH, ROW = 600, 26
+#: Width of a chart, on a phone too, and height of a row, pixels.
+WIDTH, NARROW, ROW = 600, 280, 26
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def laid(times: Times, ranks: int, span: float) -> list[Bar]:
     found = []
     for op, (start, end) in times.items():
         stage, kind, microbatch = parse_op(op)
-        label = str(microbatch) if end - start > 0.012 * span * len(str(microbatch)) else ""
+        label = str(microbatch) if end - start > room(0.012, 0.024) * span * len(str(microbatch)) else ""
         name, ground = _looks(kind, stage // ranks, chunks)
         found.append(Bar(op, stage % ranks, start, end, name, ground, label))
     return found
@@ -116,7 +117,7 @@ def _panel(title: str, bars: Sequence[Bar], ranks: int, time: Axis, paint: Spec)
     ink = {"text": {"field": "label"}, "color": {"field": "ink", "type": "nominal", "scale": None}}
     return {
         "title": title,
-        "width": WIDTH,
+        "width": room(WIDTH, NARROW),
         "height": ROW * ranks,
         "data": {"values": rows},
         "layer": [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import vl_convert
 
-from rankzero import charts
+from rankzero import charts, room
 from rankzero.charts import COLOURS, Axis, Block, blocks, graphs, ink_on, marks, vega_lite
 from rankzero.explore import VEGA_LITE
 
@@ -321,11 +321,11 @@ def test_charts_without_rows_are_empty_charts():
         drawn(view)
 
 
-@pytest.mark.parametrize("module", [charts, graphs, marks, vega_lite])
+@pytest.mark.parametrize("module", [charts, graphs, marks, vega_lite, room])
 def test_only_the_standard_library_is_imported(module):
     """The browser has nothing else."""
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     found = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     found |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    own = {name for name in found if name.startswith("rankzero.charts.")}
+    own = {name for name in found if name.startswith("rankzero.charts.")} | {"rankzero.room"}
     assert found - own <= set(sys.stdlib_module_names) | {"collections.abc"}

@@ -8,6 +8,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from experiments.ch05 import overlap_steps
+from experiments.ch07 import pipeline_steps
+from experiments.ch15 import save_steps
 from rankzero import explore as ex
 from rankzero.explore import Arrow, Box, Label, Scene, display, steppers
 
@@ -55,6 +58,45 @@ def test_colours_are_the_pages_own():
     svg = Scene(100, 60, (*boxes, Label(0, 55, "three", quiet=True)), "s", "a").svg()
     colours = set(re.findall(r'(?:fill|stroke)="([^"]+)"', svg))
     assert colours == {"currentColor", "none", "var(--rz-right)", "var(--rz-line)", "var(--rz-quiet)"}
+
+
+def outlines(scene: Scene) -> list[Box]:
+    return [mark for mark in scene.marks if isinstance(mark, Box) and mark.ghost]
+
+
+def growing(step: int) -> Scene:
+    """A box more in each step, to the right of a label; the first place is taken by another box at the start."""
+    boxes = [Box(60.0 * place, 10, 50, 30, f"{place}") for place in range(step)]
+    other = (Box(0, 10, 50, 30, "other"), Label(185, 30, "wait", "start")) if not step else ()
+    return Scene(240, 60, (*boxes, *other), "s", "a")
+
+
+def test_the_stage_shows_where_something_will_be():
+    """Kills an empty first picture, an outline over what is there, and one that tells what will be in it."""
+    start, *_, last = steppers.frames(growing, 4)
+    assert [box.x for box in outlines(start)] == [60, 120]
+    assert {box.text for box in outlines(start)} == {""}
+    assert outlines(last) == []
+    assert "stroke-dasharray" in start.svg()
+    assert "stroke-dasharray" not in last.svg()
+
+
+@pytest.mark.parametrize(
+    ("draw", "steps"),
+    [
+        (pipeline_steps.gpipe_scene, 6),
+        (pipeline_steps.one_f_one_b_scene, 12),
+        (overlap_steps.stream_scene, 4),
+        (overlap_steps.bucket_scene, 4),
+        (save_steps.saves_scene, 3),
+    ],
+)
+def test_no_process_opens_on_an_empty_stage(draw, steps):
+    """The first picture has a box or an outline wherever the last one has a box."""
+    start, *_, last = steppers.frames(draw, steps)
+    places = [{(box.x, box.y) for box in scene.marks if isinstance(box, Box)} for scene in (start, last)]
+    assert places[1] <= places[0]
+    assert outlines(start)
 
 
 def test_small_type_that_a_phone_would_shrink_is_refused():

@@ -1,0 +1,32 @@
+"""Figures at 390 px, light and dark: all of each lies in its column, and its text can be read (tools/narrow.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankzero.facts.chapters import CHAPTERS
+from tools import narrow
+
+pytestmark = pytest.mark.browser
+
+#: The pages that hold the rule; chapters 8 to 14 follow when they are taught again.
+TAUGHT = [name for one in CHAPTERS if one.number in {*range(1, 8), 15} for name in (one.page, one.deeper)]
+PAGES = ["book/intro.html", *(f"book/{name}.html" for name in TAUGHT)]
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_a_phone_shows_all_of_every_figure(shared, chapter):
+    watch = shared("http", chapter)
+    assert narrow.both(watch.page) == []
+    watch.page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("chapter", ["book/07-pipeline-expert.html"])
+def test_a_chart_that_was_moved_fits_a_phone(visit, site, chapter):
+    """Kills a chart that fits until a control is touched, and is drawn for a desk then."""
+    watch = visit(f"{site}/{chapter}", width=narrow.WIDTH)
+    figure = watch.page.locator(".rz-explorer").first
+    figure.get_by_role("slider").first.press("ArrowRight")
+    figure.locator(".rz-chart:not(:has(.rz-phone))").wait_for(timeout=120_000)
+    assert narrow.broken(watch.page) == []
+    assert watch.problems == []
