@@ -12,11 +12,10 @@ importScripts(`${base}vendor/pyodide/pyodide.js`, `${base}python-start.js`);
 
 const RUN = `
 import contextlib, importlib, json
-from rankzero.room import phone
 
 def _rz_run(module, name, state, narrow):
     try:
-        with phone() if narrow else contextlib.nullcontext():
+        with importlib.import_module("rankzero.room").phone() if narrow else contextlib.nullcontext():
             chart = getattr(importlib.import_module(module), name)(**json.loads(state))
         return json.dumps({"chart": json.dumps(chart)})
     except ValueError as error:
