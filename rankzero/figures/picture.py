@@ -169,7 +169,7 @@ def _wrap(picture: Picture) -> None:
         letters = max(12, int(LETTERS * axes.get_position().width))
         for text in (axes.title, axes._left_title, axes.xaxis.label):  # type: ignore[attr-defined]
             if "\n" not in text.get_text():
-                text.set_text(textwrap.fill(text.get_text(), letters))
+                text.set_text(textwrap.fill(text.get_text(), letters, break_long_words=False))
 
 
 def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Picture, list[Axes]]:

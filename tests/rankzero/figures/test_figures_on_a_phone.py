@@ -64,6 +64,39 @@ def test_nothing_lies_outside_on_a_phone(draw):
     assert box[2] <= picture.get_figwidth() + 0.03
 
 
+def test_titles_and_labels_are_broken_between_words():
+    """Kills a label that is cut at the edge, and the name of an operation that is cut in two."""
+    state = [[1, 2], [3, 4]]
+    with phone():
+        (axes,) = plots.curves({"a": [(1, 2), (3, 4)]}, x=LONG, y="seconds", alt="A curve.").axes
+        panel, _ = figures.block_picture({"reduce_scatter_tensor": (state, state)}).axes
+    assert axes.get_xlabel().split() == LONG.split()
+    assert len(axes.get_xlabel().splitlines()) > 1
+    assert panel.get_title(loc="left") == "reduce_scatter_tensor"
+
+
+def test_names_of_a_legend_fit_in_the_columns_that_it_has():
+    """Kills a legend whose columns are counted as if all of them were full."""
+    picture = figures.block_picture({"all_reduce": STATES, "all_gather": STATES})
+    with phone():
+        narrow = figures.block_picture({"all_reduce": STATES, "all_gather": STATES})
+    for drawn in (picture, narrow):
+        box = drawn.legends[0].get_window_extent(FigureCanvasAgg(drawn).get_renderer())
+        assert box.x0 >= 0
+        assert box.x1 <= drawn.get_figwidth() * drawn.dpi
+
+
+def test_a_wide_table_of_numbers_is_cut_in_parts():
+    """Kills numbers that run into each other, and a column that is lost."""
+    table = {"before": [10.5 * i for i in range(14)], "after": [-10.5 * i for i in range(14)]}
+    with phone():
+        narrow = figures.matrix(table, x="weight", y="", alt="Weights.")
+    assert len(figures.matrix(table, x="weight", y="", alt="Weights.").axes) == 1
+    shown = [[label.get_text() for label in axes.get_xticklabels()] for axes in narrow.axes]
+    assert [name for part in shown for name in part] == [str(place) for place in range(14)]
+    assert max(map(len, shown)) <= 6
+
+
 def test_a_picture_that_fits_is_drawn_once(monkeypatch):
     monkeypatch.setenv("RANKZERO_BOOK", "1")
     assert len(drawings(machines.rank_grid({"dp": 2, "tp": 2}, 4, "tp"))) == 1
