@@ -91,9 +91,9 @@ def test_a_phone_shows_no_small_type(shared, name):
 
 
 def test_what_goes_on_to_the_right_fades_until_its_end(visit, site):
-    """Kills a chart on a phone that looks as if it ended at the edge, and a fade over what can be seen whole."""
-    page = visit(f"{site}/book/10-scheduling.html", width=390).page
-    found = page.locator("article .rz-chart").evaluate_all(FADES)
+    """Kills a table on a phone that looks as if it ended at the edge, and a fade over what can be seen whole."""
+    page = visit(f"{site}/book/reference/hardware.html", width=390).page
+    found = page.locator("article :is(.rz-chart, table.table)").evaluate_all(FADES)
     assert {(wide, before, after) for wide, before, after in found} <= {(True, "40px", "0px"), (False, "0px", "0px")}
     assert any(wide for wide, _, _ in found)
 
