@@ -1,7 +1,8 @@
 /* Runs the functions of explorers in Python, away from the page. One worker serves all explorers of a page.
 
    A request { ticket, module, name, state, phone } is answered with { ticket, chart } (JSON text) or { ticket, error }; one
-   without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not start, or broke.
+   without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not
+   start, or broke. With phone: true the chart is drawn for a phone.
    While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js).
    The modules and their data come from vendor/python.json, { path: text }; modules import the standard library and each
    other. */
