@@ -1,4 +1,7 @@
-"""Serve the built book on this machine: ``python -m tools.serve [--port PORT]``; a free port unless one is named.
+"""Serve the built book on this machine: ``python -m tools.serve [--port PORT]``.
+
+What a reader answers and writes is kept by the browser for one address, so the port is the same each time, and the next
+one only where it is taken.
 
 Text and WebAssembly are sent compressed. A browser revalidates what it has cached before it uses it, and is only told
 "not modified" where nothing changed.
@@ -9,6 +12,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import sys
+from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache, partial
 from http import HTTPStatus
@@ -19,6 +23,8 @@ from typing import BinaryIO
 
 from tools.common import HTML, fail, say
 
+#: Where the book is served unless a port is named, and how many ports after it are tried.
+PORT, TRIES = 8642, 20
 #: Kinds of file that compress well; pictures, fonts and archives are compressed already.
 PACKABLE = ("text/", "application/json", "application/wasm", "image/svg+xml")
 #: What a page needs to share memory with its workers: the ranks of a page send their messages through it.
@@ -78,15 +84,42 @@ def server(folder: Path = HTML, port: int = 0, handler: type[Quiet] = Quiet) -> 
     return ThreadingHTTPServer(("127.0.0.1", port), partial(handler, directory=str(folder)))
 
 
+def first_free(ports: Iterable[int], folder: Path = HTML) -> ThreadingHTTPServer:
+    """A server at the first of ``ports`` that is free.
+
+    Raises:
+        OSError: none is.
+    """
+    refused = OSError("no port was named")
+    for port in ports:
+        try:
+            return server(folder, port)
+        except OSError as error:
+            refused = error
+    raise refused
+
+
+def belongs(port: int, wanted: int) -> str:
+    """The line that says what belongs to the address."""
+    here = "your answers and functions stay in the browser, for this address only"
+    return here if port == wanted else f"port {wanted} is taken: {here}, so those from port {wanted} do not show here"
+
+
 def main(argv: list[str] | None = None) -> int:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tools.serve", description="Serve the built book.")
-    parser.add_argument("--port", type=int, default=0, help="port (default: a free one)")
+    parser.add_argument("--port", type=int, help=f"port (default: {PORT}, or the next one that is free)")
     arguments = parser.parse_args(argv)
     if not (HTML / "index.html").is_file():
         return fail("there is no built book: run make book")
-    with server(port=arguments.port) as running:
+    wanted = PORT if arguments.port is None else arguments.port
+    try:
+        found = first_free(range(wanted, wanted + TRIES) if arguments.port is None else [wanted])
+    except (OSError, OverflowError) as error:
+        return fail(f"port {wanted} cannot be used: {error}")
+    with found as running:
         say(f"the book is at http://127.0.0.1:{running.server_port}/ (stop with Ctrl-C)")
+        say(belongs(running.server_port, wanted or running.server_port))
         try:
             running.serve_forever()
         except KeyboardInterrupt:
