@@ -1,13 +1,13 @@
 """The map of ideas on the opening page: a row for each chapter, a box for each idea, a line to each that it rests on.
 
-The boxes are links. Whoever points at one, or reaches it by key, sees its own lines alone. It is drawn as SVG with the
+Lines run around the boxes of the rows between. The boxes are links. Whoever points at one, or reaches it by key, sees its own lines alone. It is drawn as SVG with the
 colours of the page, so that it follows the reader's light or dark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 from rankzero.facts.ideas import IDEAS, Idea
@@ -20,6 +20,8 @@ WIDTH, PHONE, MARGIN = 800, COLUMN, 34
 ROW, HEIGHT = 52, 28
 GAP = 8  # the least between two boxes of a row
 LETTER, PADDING = 6.7, 9  # of a letter of 13 px, and at each side of a name
+NEAR, APART = 5, 7  # the least between a line and a box, and between two lines in a gap
+BELOW = 8  # from a box to a line that runs below it
 
 
 @dataclass(frozen=True)
@@ -63,28 +65,121 @@ def boxes(ideas: Sequence[Idea] = IDEAS, width: float = WIDTH) -> dict[str, Box]
     return found
 
 
-def _line(lower: Box, upper: Box) -> str:
-    """A curve from an idea up to one that it rests on; within a row, from side to side."""
+@dataclass(frozen=True)
+class Line:
+    """A line up from an idea to one that it rests on, and where it crosses the rows between them, the lower first; within
+    a row, whether it runs below the boxes between the two."""
+
+    lower: Box
+    upper: Box
+    through: tuple[tuple[float, float], ...] = ()
+    below: bool = False
+
+
+def ends(line: Line) -> tuple[float, float]:
+    """Where a line begins and ends, from left to right on the map."""
+    return line.lower.x, line.upper.x
+
+
+def gaps(row: Sequence[Box]) -> list[tuple[float, float]]:
+    """The free stretches of a row, from left to right: beside its boxes and between them."""
+    sides = [MARGIN, *(side for box in row for side in (box.x - box.width / 2, box.x + box.width / 2)), float(WIDTH)]
+    return list(zip(sides[::2], sides[1::2], strict=True))
+
+
+def crossings(start: float, end: float, rows: Sequence[Sequence[Box]]) -> list[tuple[int, float]]:
+    """The gap in which a line from ``start`` to ``end`` crosses each of ``rows``, and the place there that turns it least:
+    the sum of the squares of its moves to the side is the smallest."""
+    paths = [(0.0, start, list[tuple[int, float]]())]
+    for number, row in enumerate(rows):
+        share = 1 / (len(rows) + 1 - number)
+        found = []
+        for place, (left, right) in enumerate(gaps(row)):
+            options = []
+            for cost, x, path in paths:
+                to = min(max(x + (end - x) * share, left + NEAR), right - NEAR)
+                options.append((cost + (to - x) ** 2, to, [*path, (place, to)]))
+            found.append(min(options))
+        paths = found
+    return min((cost + (end - x) ** 2, path) for cost, x, path in paths)[1]
+
+
+def lines(found: Mapping[str, Box]) -> list[Line]:
+    """The lines of the map. Those that cross a row in the same gap stand side by side in it."""
+    rows: dict[int, list[Box]] = {}
+    for box in found.values():
+        rows.setdefault(box.idea.chapter, []).append(box)
+    plain = [Line(box, found[need]) for box in found.values() for need in box.idea.needs]
+    ways = []
+    for line in plain:
+        between = range(line.lower.idea.chapter - 1, line.upper.idea.chapter, -1)
+        way = crossings(line.lower.x, line.upper.x, [rows[number] for number in between])
+        ways.append(dict(zip(between, way, strict=True)))
+    users: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    for number, way in enumerate(ways):
+        for chapter, (place, x) in way.items():
+            users.setdefault((chapter, place), []).append((x, number))
+    at = {}
+    for (chapter, place), wanted in users.items():
+        for x, (_, number) in zip(apart(wanted, gaps(rows[chapter])[place]), sorted(wanted), strict=True):
+            at[chapter, number] = x
+    return [
+        replace(
+            line,
+            through=tuple((at[chapter, number], rows[chapter][0].y) for chapter in way),
+            below=any(min(ends(line)) < box.x < max(ends(line)) for box in rows[line.lower.idea.chapter])
+            and line.lower.y == line.upper.y,
+        )
+        for number, (line, way) in enumerate(zip(plain, ways, strict=True))
+    ]
+
+
+def apart(wanted: Sequence[tuple[float, int]], gap: tuple[float, float]) -> list[float]:
+    """Places in a gap, from left to right, for lines that want to cross it there: at least a step from each other."""
+    left, right = gap
+    step = min(APART, (right - left) / (len(wanted) + 1))
+    places: list[float] = []
+    for number, (x, _) in enumerate(sorted(wanted)):
+        least = places[-1] + step if places else left + min(NEAR, step)
+        most = right - min(NEAR, step) - step * (len(wanted) - 1 - number)
+        places.append(min(max(x, least), most))
+    return places
+
+
+def _bend(x: float, y: float, to_x: float, to_y: float) -> str:
+    """A curve that leaves and arrives upright."""
+    middle = (y + to_y) / 2
+    return f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}"
+
+
+def _path(line: Line) -> str:
+    """A line as a path, from its lower end to its upper one; within a row, from side to side."""
+    lower, upper = line.lower, line.upper
+    half = HEIGHT / 2
+    left, right = sorted((lower, upper), key=lambda box: box.x)
+    if line.below:
+        start, y = lower.y + half, lower.y + half + BELOW
+        corners = (left.x + 2 * BELOW, right.x - 2 * BELOW)
+        return (
+            f"M{left.x:.1f} {start:.1f}C{left.x:.1f} {y:.1f} {left.x:.1f} {y:.1f} {corners[0]:.1f} {y:.1f}"
+            f"H{corners[1]:.1f}C{right.x:.1f} {y:.1f} {right.x:.1f} {y:.1f} {right.x:.1f} {start:.1f}"
+        )
     if lower.y == upper.y:
-        ends = sorted((lower, upper), key=lambda box: box.x)
-        start, end = ends[0].x + ends[0].width / 2, ends[1].x - ends[1].width / 2
-        return f"M{start:.1f} {lower.y:.1f}H{end:.1f}"
-    top, bottom = upper.y + HEIGHT / 2, lower.y - HEIGHT / 2
-    bend = (bottom - top) / 2
-    return (
-        f"M{upper.x:.1f} {top:.1f}C{upper.x:.1f} {top + bend:.1f} {lower.x:.1f} {bottom - bend:.1f}"
-        f" {lower.x:.1f} {bottom:.1f}"
-    )
+        return f"M{left.x + left.width / 2:.1f} {lower.y:.1f}H{right.x - right.width / 2:.1f}"
+    x, y = lower.x, lower.y - half
+    path = f"M{x:.1f} {y:.1f}"
+    for to_x, row in line.through:
+        path += f"{_bend(x, y, to_x, row + half)}V{row - half:.1f}"
+        x, y = to_x, row - half
+    return path + _bend(x, y, upper.x, upper.y + half)
 
 
-def _lines(found: dict[str, Box]) -> str:
+def _lines(found: Mapping[str, Box]) -> str:
     number = {name: place for place, name in enumerate(found)}
-    paths = (
-        f'<path class="rz-i{number[name]} rz-i{number[need]}" d="{_line(box, found[need])}"/>'
-        for name, box in found.items()
-        for need in box.idea.needs
+    return "".join(
+        f'<path class="rz-i{number[line.lower.idea.name]} rz-i{number[line.upper.idea.name]}" d="{_path(line)}"/>'
+        for line in lines(found)
     )
-    return "".join(paths)
 
 
 def _box(place: int, box: Box) -> str:
