@@ -71,6 +71,17 @@ def with_veils(html: str) -> str:
     return with_head(with_head(html, STYLE, "veil.css"), FIRST, "veil.js")
 
 
+def with_one_bar(html: str) -> str:
+    """A page whose buttons work: the theme binds the first menu button that it finds, and the first one stood in a bar
+    that no page shows. The bar stays, empty: scripts of the theme measure it."""
+    return re.sub(r'(<header id="pst-header"[^>]*>).*?(</header>)', r"\1\2", html, flags=re.DOTALL)
+
+
+def with_one_title(html: str) -> str:
+    """A page whose title is not the book's twice: "Rank Zero", not "Rank Zero — Rank Zero"."""
+    return re.sub(r"<title>(.+?) (?:&#8212;|—) \1</title>", r"<title>\1</title>", html)
+
+
 def with_search(html: str) -> str:
     """A page that loads the search index only when somebody searches."""
     html = without_scripts(html, "searchtools.js", "language_data.js", "searchindex.js", "sphinx_highlight.js")
@@ -109,6 +120,7 @@ def finish(output: Path, pages: list[str]) -> None:
     else:
         made = mathematics.typeset(formula for html in texts.values() for formula in mathematics.formulas(html))
         texts = {path: with_mathematics(html, made) for path, html in texts.items()}
+    texts = {path: with_one_title(with_one_bar(html)) for path, html in texts.items()}
     texts = {
         path: with_veils(with_head(with_named_toggles(with_named_charts(with_icons(html))), SCRIPT, "formulas.js"))
         for path, html in texts.items()

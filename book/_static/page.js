@@ -119,8 +119,18 @@
     }
   }
 
+  /* On a narrow screen the menus lie over the page: a link to a place on it closes them. */
+  function closeMenus() {
+    for (const menu of document.querySelectorAll("#pst-primary-sidebar-modal, #pst-secondary-sidebar-modal")) {
+      menu.addEventListener("click", ({ target }) => {
+        if (target.closest("a[href^='#']")) menu.close();
+      });
+    }
+  }
+
   function start() {
     goOn();
+    closeMenus();
     const headings = [...document.querySelectorAll("article section h2, article section h3")];
     if (headings.length) follow(headings);
     boxes();
