@@ -23,24 +23,28 @@ CROWDED = (
 )
 
 
+def corners(kind: str, numbers: list[float], x: float, y: float) -> list[tuple[float, float]]:
+    """The four corners of the curve that a command draws from a place; a straight line is one as well."""
+    if kind == "C":
+        return [(x, y), *zip(numbers[::2], numbers[1::2], strict=True)]
+    end = (numbers[0], y) if kind == "H" else (x, numbers[0])
+    return [(x, y), (x, y), end, end]
+
+
+def at(t: float, curve: list[tuple[float, float]], axis: int) -> float:
+    """Where on an axis a curve is after the share ``t`` of its way."""
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    return sum(weight * corner[axis] for weight, corner in zip(weights, curve, strict=True))
+
+
 def points(path: str) -> list[tuple[float, float]]:
     """Many points of a path that is made of M, H, V and C, in order."""
-    found: list[tuple[float, float]] = []
-    for kind, text in re.findall(r"([MHVC])([^MHVC]*)", path):
-        numbers = [float(one) for one in text.split()]
-        x, y = found[-1] if found else (0.0, 0.0)
-        if kind == "M":
-            found.append((numbers[0], numbers[1]))
-            continue
-        corners = {
-            "H": lambda: [(x, y), (x, y), (numbers[0], y), (numbers[0], y)],
-            "V": lambda: [(x, y), (x, y), (x, numbers[0]), (x, numbers[0])],
-            "C": lambda: [(x, y), *zip(numbers[::2], numbers[1::2], strict=True)],
-        }[kind]()
-        for step in range(1, 41):
-            t = step / 40
-            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-            found.append(tuple(sum(w * c[axis] for w, c in zip(weights, corners, strict=True)) for axis in (0, 1)))
+    (_, first), *commands = re.findall(r"([MHVC])([^MHVC]*)", path)
+    x, y = map(float, first.split())
+    found = [(x, y)]
+    for kind, text in commands:
+        curve = corners(kind, [float(one) for one in text.split()], *found[-1])
+        found += [(at(step / 40, curve, 0), at(step / 40, curve, 1)) for step in range(1, 41)]
     return found
 
 

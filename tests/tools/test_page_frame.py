@@ -12,7 +12,8 @@ BAR = """<header id="pst-header" class="bd-header navbar">
 <button class="pst-navbar-icon sidebar-toggle primary-toggle"></button>
 <button class="pst-navbar-icon sidebar-toggle secondary-toggle"></button></header>
 <header class="other">kept</header>
-<button class="sidebar-toggle primary-toggle btn"></button><button class="sidebar-toggle secondary-toggle btn"></button>"""
+<button class="sidebar-toggle primary-toggle btn"></button>
+<button class="sidebar-toggle secondary-toggle btn"></button>"""
 
 
 def test_the_buttons_that_show_are_the_first_of_their_kind():

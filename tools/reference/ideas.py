@@ -1,7 +1,7 @@
 """The map of ideas on the opening page: a row for each chapter, a box for each idea, a line to each that it rests on.
 
-Lines run around the boxes of the rows between. The boxes are links. Whoever points at one, or reaches it by key, sees its own lines alone. It is drawn as SVG with the
-colours of the page, so that it follows the reader's light or dark.
+Lines run around the boxes of the rows between. The boxes are links. Whoever points at one, or reaches it by key, sees its
+own lines alone. It is drawn as SVG with the colours of the page, so that it follows the reader's light or dark.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def boxes(ideas: Sequence[Idea] = IDEAS, width: float = WIDTH) -> dict[str, Box]
 
 @dataclass(frozen=True)
 class Line:
-    """A line up from an idea to one that it rests on, and where it crosses the rows between them, the lower first; within
+    """A line up from an idea to one that it rests on: where it crosses the rows between them, the lower first, or within
     a row, whether it runs below the boxes between the two."""
 
     lower: Box
@@ -88,8 +88,8 @@ def gaps(row: Sequence[Box]) -> list[tuple[float, float]]:
 
 
 def crossings(start: float, end: float, rows: Sequence[Sequence[Box]]) -> list[tuple[int, float]]:
-    """The gap in which a line from ``start`` to ``end`` crosses each of ``rows``, and the place there that turns it least:
-    the sum of the squares of its moves to the side is the smallest."""
+    """In which gap and where a line from ``start`` to ``end`` crosses each of ``rows``, so that it turns least: the sum
+    of the squares of its moves to the side is the smallest."""
     paths = [(0.0, start, list[tuple[int, float]]())]
     for number, row in enumerate(rows):
         share = 1 / (len(rows) + 1 - number)
