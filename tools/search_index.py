@@ -1,4 +1,5 @@
-"""The search index of the built book: its sections, as one script that a page loads when somebody searches.
+"""The search index of the built book: its sections and the terms of its glossary, as one script that a page loads when
+somebody searches.
 
 A script, not JSON: a page that is opened from disk may load one.
 """
@@ -6,23 +7,67 @@ A script, not JSON: a page that is opened from disk may load one.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
+from rankzero.facts.chapters import CHAPTERS
 from tools.plain_formulas import formula
 
 #: What is not text of a section: nested sections are sections of their own; drawings and formulas are not words.
 APART = (
     "section[id]:not(.rz-card), script, style, svg, noscript, .katex-html, annotation, .headerlink, .rz-actions, "
-    ".rz-hint, .rz-hints, .rz-scorecard, .rz-veil, .rz-everything"
+    ".rz-hint, .rz-hints, .rz-scorecard, .rz-veil, .rz-everything, .rz-glossary"
 )
 #: What a reader may not have earned yet: a search finds it, but no excerpt shows it.
 CLOSED = "[data-veil], .rz-derivation, .rz-reference"
 #: Elements whose parts are joined without blanks: a word may be spread over several of them.
 CLOSE = "pre, code"
+
+#: Sections that close a chapter.
+CLOSING = ("Summary", "Where the real systems do this", "Deeper")
+#: What the sections of a page are, where that is not said by their titles.
+KINDS = {
+    **{f"book/{chapter.page}": "chapter" for chapter in CHAPTERS},
+    **{f"book/{chapter.deeper}": "deeper" for chapter in CHAPTERS},
+    "book/reference/hardware": "table",
+    "book/reference/models": "table",
+    "book/reference/programs": "program",
+    "book/reference/bibliography": "sources",
+}
+
+
+def kind(page: str, title: str) -> str:
+    """What a section is, by which results are ranked (``book/_static/search.js``)."""
+    if title == "Sources":
+        return "sources"
+    if title.endswith("(optional)"):
+        return "optional"
+    found = KINDS.get(page, "other")
+    if found == "chapter" and title.startswith(("Build ", "Debug ")):
+        return "task"
+    return "closing" if found == "chapter" and title in CLOSING else found
+
+
+def terms(html: str) -> Iterator[dict[str, str]]:
+    """Each term of a glossary: its ``id``, its name as the title, its meaning as the text, its section
+    (which introduces it), and under which other names people look for it."""
+    for name in BeautifulSoup(html, "html.parser").select("dl.rz-glossary > dt[id]"):
+        meaning = name.find_next_sibling("dd")
+        assert isinstance(meaning, Tag)
+        links = [node.extract() for node in meaning.select("span:not(.math)")]
+        number = re.search(r"\d+\.\d+", "".join(map(_words, links)))
+        yield {
+            "id": str(name["id"]),
+            "title": _words(name),
+            "also": str(name.get("data-also", "")),
+            "section": number[0] if number else "",
+            "text": _words(meaning),
+            "closed": "",
+        }
 
 
 def _heading(section: Tag) -> str:
@@ -53,12 +98,15 @@ def sections(html: str) -> Iterator[dict[str, str]]:
 
 
 def collect(output: Path, pages: list[str]) -> list[dict[str, Any]]:
-    """The sections of ``pages``, names without suffix, in the order of the book; each with its page."""
+    """The sections and terms of ``pages``, names without suffix, in the order of the book; each with its page and with
+    what it is."""
     found: list[dict[str, Any]] = []
     for page in pages:
-        path = output / f"{page}.html"
-        own = [{"page": page, **section} for section in sections(path.read_text(encoding="utf-8"))][::-1]
-        found += [{**section, "of": own[0]["title"]} for section in own]
+        html = (output / f"{page}.html").read_text(encoding="utf-8")
+        own = [*sections(html)][::-1]
+        of = own[0]["title"] if own else ""
+        found += [{"page": page, "of": of, "kind": kind(page, section["title"]), **section} for section in own]
+        found += [{"page": page, "of": of, "kind": "term", **term} for term in terms(html)]
     return found
 
 

@@ -2,15 +2,20 @@
 
    With a network everything comes from it, and a copy is kept; without one, the copy answers. The large files that do not
    change (Python, charts) come from the copy at once. `tools/site.py` writes this file to the root of the site, with the
-   stamp of its contents: a new book drops the copies of the old one.
+   stamp of its contents: a new book drops the copies of the old one. Several books may live on one host, each under its
+   own path: what is kept is named after the path, and a book leaves the others' copies alone.
+
+   A page that was never visited has no copy: without a network, a page that says so takes its place.
 
    A reader who starts ranks (ranks-engine.js) needs pages with two headers that most static hosts do not send: from then on
    this worker adds them to what it hands over. */
 "use strict";
 
-const COPIES = "rankzero-site-STAMP";
+const PATH = new URL(self.registration.scope).pathname; // no path holds a blank
+const SITE = `rankzero-site ${PATH} `;
+const COPIES = `${SITE}STAMP`;
 const LASTING = /\/_static\/vendor\//;
-const ISOLATED = "rankzero-isolated"; // a cache of this name says that the headers are wanted
+const ISOLATED = `rankzero-isolated ${PATH}`; // a cache of this name says that the headers are wanted
 const HEADERS = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
 const BODILESS = [101, 204, 205, 304];
 
@@ -19,7 +24,7 @@ let isolated = caches.has(ISOLATED);
 self.addEventListener("install", () => self.skipWaiting());
 
 self.addEventListener("activate", (event) => event.waitUntil((async () => {
-  const old = (await caches.keys()).filter((name) => name.startsWith("rankzero-site-") && name !== COPIES);
+  const old = (await caches.keys()).filter((name) => name.startsWith(SITE) && name !== COPIES);
   await Promise.all(old.map((name) => caches.delete(name)));
   await self.clients.claim();
 })()));
@@ -42,9 +47,40 @@ async function answer(request) {
   } catch (failure) {
     const copy = await fromCopies(request);
     if (copy) return copy;
+    if (request.mode === "navigate") return noNetwork();
     throw failure;
   }
 }
+
+// Without a network.
+
+const titleOf = (html) => (/<title>(.*?)(?: (?:&#8212;|—) [^<]*)?<\/title>/.exec(html) || [])[1];
+
+/* A link to each page of the book that has a copy, by the order of their addresses. */
+async function kept() {
+  const copies = await caches.open(COPIES);
+  const pages = (await copies.keys()).filter(({ url }) => /\/book\/[^?#]*\.html$/.test(url));
+  const links = await Promise.all(pages.map(async (page) => {
+    const title = titleOf(await (await copies.match(page)).text());
+    return title ? `<li><a href="${page.url}">${title}</a></li>` : "";
+  }));
+  return links.sort().join("");
+}
+
+async function noNetwork() {
+  const links = await kept();
+  const text = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>No network</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>:root { color-scheme: light dark } body { font: 1rem/1.6 system-ui, sans-serif; margin: 3rem auto; max-width: 36rem;
+padding: 0 1rem }</style><script>addEventListener("online", () => location.reload())</script></head><body>
+<h1>There is no network</h1>
+<p>This page has not been opened on this device before, so there is no copy of it here. It will load as soon as there is a
+network again. Your answers are safe: they stay in this browser.</p>
+${links ? `<p>These pages open without a network:</p><ul>${links}</ul>` : ""}</body></html>`;
+  return new Response(text, { status: 503, statusText: "No network", headers: { "Content-Type": "text/html; charset=utf-8" } });
+}
+
+// Headers.
 
 async function withHeaders(reply) {
   if (!reply.status || !(await isolated)) return reply;

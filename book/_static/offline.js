@@ -1,4 +1,5 @@
-/* Registers the service worker of the published book, and has it keep what this page loaded. */
+/* Registers the service worker of the published book, has it keep what this page loaded, and says when there is no
+   network. */
 (function () {
   "use strict";
 
@@ -12,7 +13,18 @@
     active.postMessage({ keep: [here, ...loaded.filter((url) => url.startsWith(location.origin))] }, [channel.port2]);
   }
 
+  /* A line above the text while the browser knows of no network. */
+  function tell() {
+    const line = document.querySelector(".rz-offline") || Object.assign(document.createElement("p"), { className: "rz-offline" });
+    line.setAttribute("role", "status");
+    line.textContent = navigator.onLine ? "" : "There is no network. What you opened on this device before still works; what is new to it has to wait.";
+    if (!line.isConnected) document.querySelector("article")?.prepend(line);
+  }
+
   async function start() {
+    tell();
+    addEventListener("online", tell);
+    addEventListener("offline", tell);
     try {
       await navigator.serviceWorker.register(new URL("../offline-worker.js", script));
       keep(await navigator.serviceWorker.ready);

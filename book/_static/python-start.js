@@ -72,19 +72,28 @@ async function readPicture(key) {
   }
 }
 
-/* Keeps a picture in place of all others, unless a better one is there; whether it is kept. The others go last, so that a
-   worker that is ended on the way leaves either them or the new one. */
+/* The keys of the pictures that belong to this book; others on the same host have theirs. */
+const ofBook = async (kept, folder) => (await kept.keys()).filter(({ url }) => url.startsWith(`${folder}?`));
+
+/* Keeps a picture in place of the book's others, unless a better one is there; whether it is kept. The others go last, so
+   that a worker that is ended on the way leaves either them or the new one. */
 async function keepPicture(key, picture, better = key) {
   if (!picture) return false;
   try {
     const kept = await caches.open(PICTURES);
     if (better !== key && await kept.match(better)) return false;
     await kept.put(key, new Response(picture));
-    for (const old of await kept.keys()) if (old.url !== key) await kept.delete(old);
+    for (const old of await ofBook(kept, key.split("?")[0])) if (old.url !== key) await kept.delete(old);
     return true;
   } catch (error) { // no room, or nothing may be kept: the next start is as long as this one
     return false;
   }
+}
+
+async function forgetPictures(folder) {
+  const kept = await caches.open(PICTURES);
+  for (const old of await ofBook(kept, folder)) await kept.delete(old);
+  if (!(await kept.keys()).length) await caches.delete(PICTURES);
 }
 
 /* The picture of a Python before anything of JavaScript's is handed to it, or nothing. */
@@ -234,7 +243,7 @@ async function begin(base, tell, bundles, given) {
       return { ...found, ...await loaded(found, folder, { text, json }) };
     } catch (error) {
       if (!found.picture) throw error;
-      await caches.delete(PICTURES).catch(() => {});
+      await forgetPictures(folder).catch(() => {});
       return start({ ...from, picture: undefined, plain: true }); // the picture is no good, or not for this Pyodide
     }
   };

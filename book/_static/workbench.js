@@ -201,6 +201,20 @@
     return button ? `${button.href.split("#")[0]}#scrollTo=${cell}` : "";
   }
 
+  /* Puts a text on the clipboard. On plain http a browser has no clipboard to write to, but copies what is selected. */
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch { /* none, or not allowed */ }
+    const area = Object.assign(document.createElement("textarea"), { value: text });
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    return copied;
+  }
+
   /* What cannot be checked here: where it can. */
   function showElsewhere(node) {
     const link = node.querySelector("a.rz-colab");
@@ -213,8 +227,7 @@
     node.closest(".rz-card").querySelectorAll(".rz-still").forEach((still) => { still.hidden = true; });
     for (const button of node.querySelectorAll("button[data-copy]")) {
       button.addEventListener("click", async () => {
-        await navigator.clipboard.writeText(button.dataset.copy);
-        button.textContent = "Copied";
+        button.textContent = await copy(button.dataset.copy) ? "Copied" : "Select the line to copy it";
       });
     }
   }

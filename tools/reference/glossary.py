@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from experiments.glossary import GLOSSARY, Term
 
 from .markup import inline, section_link
@@ -13,8 +15,9 @@ def anchor(term: Term) -> str:
 
 
 def _entry(term: Term) -> str:
+    also = f' data-also="{escape(", ".join(term.also))}"' if term.also else ""
     return (
-        f'<dt id="{anchor(term)}">{inline(term.name)}</dt>\n'
+        f'<dt id="{anchor(term)}"{also}>{inline(term.name)}</dt>\n'
         f"<dd>{inline(term.meaning)} <span>Section {section_link(term.section)}</span></dd>\n"
     )
 

@@ -1,6 +1,6 @@
 """The map of ideas on the opening page: a row for each chapter, a box for each idea, a line to each that it rests on.
 
-Lines run around the boxes of the rows between. The boxes are links. Whoever points at one, or reaches it by key, sees its
+Lines run around the boxes of the rows between. Boxes are links. Whoever points at one, or reaches it by key, sees its
 own lines alone. It is drawn as SVG with the colours of the page, so that it follows the reader's light or dark.
 """
 
@@ -67,7 +67,7 @@ def boxes(ideas: Sequence[Idea] = IDEAS, width: float = WIDTH) -> dict[str, Box]
 
 @dataclass(frozen=True)
 class Line:
-    """A line up from an idea to one that it rests on: where it crosses the rows between them, the lower first, or within
+    """A line up from an idea to one that it rests on: where it crosses the rows between, the lower first, or within
     a row, whether it runs below the boxes between the two."""
 
     lower: Box
