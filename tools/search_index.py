@@ -53,8 +53,8 @@ def kind(page: str, title: str) -> str:
 
 
 def terms(html: str) -> Iterator[dict[str, str]]:
-    """Each term of a glossary: its ``id``, its name as the title, its meaning as the text, its section
-    (which introduces it), and under which other names people look for it."""
+    """Each term of a glossary: its ``id``, its name as the title, its meaning as the text, the number of the
+    section that introduces it, and under which other names people look for it."""
     for name in BeautifulSoup(html, "html.parser").select("dl.rz-glossary > dt[id]"):
         meaning = name.find_next_sibling("dd")
         assert isinstance(meaning, Tag)

@@ -32,6 +32,7 @@ parts:
 {parts}  - caption: "Your work"
     chapters:
       - file: book/your-course
+      - file: book/hand-in
   - caption: "Reference"
     chapters:
 {reference}  - caption: "For instructors"

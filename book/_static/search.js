@@ -128,39 +128,6 @@
     return shown && introduced.some((number) => section.title.startsWith(number)) ? SECTION : REST;
   }
 
-  /* The names of the term that was asked for, or of the only one that begins so. */
-  function otherNames(units, asked) {
-    const key = keyOf(units.flat());
-    const at = (place) => terms.filter((term) => front(term, key, asked) === place);
-    const [term, more] = at(DEFINITION).length ? at(DEFINITION) : at(BEGINNING);
-    return term && !more ? namesOf(term) : [];
-  }
-
-  const queryOf = (units, combineWith) => ({ combineWith, queries: units.map((parts) => (parts.length > 1 ? named(parts) : exact(parts[0]))) });
-
-  // Ranks.
-
-  const WEIGHT = { chapter: 1, task: 0.7, deeper: 0.7, term: 0.35, closing: 0.4, table: 1.5, other: 0.3, program: 1, optional: 1, sources: 1 };
-  const MORE = { title: 4, also: 4, of: 2 }; // than a word of the text
-  const LESS = { title: 1, also: 1, of: 0.5, text: 0.25, closed: 0.25 }; // for another name of what was asked
-  const LATE = { program: 1, optional: 1, sources: 2 }; // after all others
-  const keyOf = (words) => stem(words.join(""));
-  const namesOf = ({ title, also }) => [title, ...(also ? also.split(", ") : [])];
-
-  /* What a section is called: a term by its name and its other names, a function or a program by its own. */
-  function keysOf({ kind, title, also }) {
-    if (kind === "term") return namesOf({ title, also }).map((one) => keyOf(chunksOf(one).flatMap(partsOf)));
-    const name = /^(?:(?:Build|Debug) )?(\w+_\w+|\w+)(?: \(optional\))?$/.exec(title);
-    return name ? [keyOf(partsOf(name[1]))] : [];
-  }
-
-  /* 0 for the definition of what was asked, or for the function of that name; 1 for a term that begins so; 2 for the rest. */
-  function front(section, key, asked) {
-    const keys = keysOf(section);
-    if (keys.includes(key) && (section.kind === "term" || asked.includes("_"))) return 0;
-    return section.kind === "term" && key.length > 2 && keys[0].startsWith(key) ? 1 : 2;
-  }
-
   function ranked(found, units, asked) {
     const key = keyOf(units.flat());
     const place = (section) => [front(section, key, asked), LATE[section.kind] || 0, -section.score];

@@ -19,6 +19,7 @@ from experiments.correction import Correction
 from rankzero.facts.chapters import CHAPTERS
 
 from . import (
+    begin,
     bibliography,
     corrections,
     first_run,
@@ -47,6 +48,7 @@ FOLDER = "book/reference/"
 #: The opening page, its marks, and what writes what stands there.
 OPENING = "book/intro"
 OPENING_MARKS: dict[str, Callable[[], str]] = {
+    "<!-- begin -->": begin.text,
     "<!-- first run -->": first_run.text,
     "<!-- map -->": ideas.text,
     "<!-- routes -->": routes.text,
