@@ -5,7 +5,17 @@
 
   const script = document.currentScript.src;
 
-  function keep({ active }) {
+  /* The worker of this book once it is active: a book further up in the path of the host may have one for this page too. */
+  function activeOf({ active, waiting, installing }) {
+    const worker = active || waiting || installing;
+    return new Promise((answer) => {
+      const look = () => worker.state === "activated" && answer(worker);
+      worker.addEventListener("statechange", look);
+      look();
+    });
+  }
+
+  function keep(active) {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => { document.documentElement.dataset.offline = "ready"; };
     const here = location.href.split("#")[0];
@@ -26,8 +36,7 @@
     addEventListener("online", tell);
     addEventListener("offline", tell);
     try {
-      await navigator.serviceWorker.register(new URL("../offline-worker.js", script));
-      keep(await navigator.serviceWorker.ready);
+      keep(await activeOf(await navigator.serviceWorker.register(new URL("../offline-worker.js", script))));
     } catch (error) { /* from disk, in a closed frame or where it is forbidden, the book works with a network alone */ }
   }
 
