@@ -70,7 +70,7 @@
   const all = (words) => ({ combineWith: "AND", queries: words.map(exact) });
 
   /* A name in one word, or its parts; the first counts more. */
-  const named = (parts) => ({ combineWith: "OR", queries: [exact(parts.join("")), all(parts)] });
+  const named = (parts) => ({ combineWith: "OR", queries: [stem(parts.join("")), all(parts)] });
 
   /* The names and words that were typed; words that stand side by side are a name if the book has one of them. */
   function unitsOf(text) {
