@@ -113,8 +113,8 @@ def lines(found: Mapping[str, Box]) -> list[Line]:
     ways = []
     for line in plain:
         between = range(line.lower.idea.chapter - 1, line.upper.idea.chapter, -1)
-        way = crossings(line.lower.x, line.upper.x, [rows[number] for number in between])
-        ways.append(dict(zip(between, way, strict=True)))
+        places = crossings(line.lower.x, line.upper.x, [rows[number] for number in between])
+        ways.append(dict(zip(between, places, strict=True)))
     users: dict[tuple[int, int], list[tuple[float, int]]] = {}
     for number, way in enumerate(ways):
         for chapter, (place, x) in way.items():
