@@ -34,6 +34,8 @@ ESTIMATED = {
     "small": "Too small by a factor of {factor}.",
     "positive": "Type a positive number.",
 }
+#: Added where more numbers are typed than are asked for: Python reads 1,000 as two.
+COMMA = ' (write 1_000 or 1000 for a thousand, or "1,000" in quotes)'
 #: The verdict on an estimate that is off by more than this does not say by how much.
 HUGE = 1e12
 #: Factors between the prefixes of a unit.
@@ -130,12 +132,18 @@ def factor_between(one: float, other: float) -> float:
     return max(one / other, other / one)
 
 
-def rounded_factor(factor: float) -> str:
-    """A factor in two significant digits; halves are rounded up, as the page does."""
+def rounded_factor(factor: float, limit: float) -> str:
+    """A factor in two significant digits, or in as many as show on which side of ``limit`` it is; halves are rounded up,
+    as the page does."""
     if factor > HUGE:
         return f"more than {HUGE:,.0f}"
-    step = 10.0 ** (math.floor(math.log10(factor)) - 1)
-    return shown(float(f"{math.floor(factor / step + 0.5) * step:.6g}"))
+    rounded = factor
+    for digits in range(2, 13):
+        step = 10.0 ** (digits - 1 - math.floor(math.log10(factor)))
+        rounded = math.floor(factor * step + 0.5) / step
+        if (rounded <= limit) == (factor <= limit):
+            break
+    return f"{rounded:,.13g}"
 
 
 def judge_estimate(item: Estimate, given: float) -> tuple[bool, str]:
@@ -143,8 +151,8 @@ def judge_estimate(item: Estimate, given: float) -> tuple[bool, str]:
     answer = float(item.answer())
     off = factor_between(given, answer)
     if off <= item.factor:
-        return True, ESTIMATED["right"].format(factor=rounded_factor(off))
-    said = ESTIMATED["large" if given > answer else "small"].format(factor=rounded_factor(off))
+        return True, ESTIMATED["right"].format(factor=rounded_factor(off, item.factor))
+    said = ESTIMATED["large" if given > answer else "small"].format(factor=rounded_factor(off, item.factor))
     near = [(factor_between(given, slip_value(slip)), slip.sentence) for slip in item.slips]
     distance, sentence = min(near, key=lambda pair: pair[0], default=(math.inf, ""))
     return False, f"{said} {sentence}" if distance <= item.factor else said
@@ -172,7 +180,7 @@ def _judge_question(item: Question, answers: tuple[Any, ...]) -> Verdict:
     if len(answers) != len(item.parts):
         wanted = ", ".join(part.label or part.unit or "a number" for part in item.parts)
         plural = "s" if len(item.parts) > 1 else ""
-        hint = " (write 1_000 or 1000 for a thousand, without a comma)" if len(answers) > len(item.parts) else ""
+        hint = COMMA if len(answers) > len(item.parts) else ""
         raise BadAnswer(f"{item.id} asks for {len(item.parts)} number{plural} ({wanted}), got {len(answers)}{hint}")
     marks = []
     for part, answer in zip(item.parts, answers, strict=True):
@@ -184,7 +192,8 @@ def _judge_question(item: Question, answers: tuple[Any, ...]) -> Verdict:
 
 def _judge_estimate(item: Estimate, answers: tuple[Any, ...]) -> Verdict:
     if len(answers) != 1:
-        raise BadAnswer(f"{item.id} asks for one number ({item.label}, in {item.unit}), got {len(answers)}")
+        hint = COMMA if len(answers) > 1 else ""
+        raise BadAnswer(f"{item.id} asks for one number ({item.label}, in {item.unit}), got {len(answers)}{hint}")
     given = _number(answers[0], item)
     if given <= 0:
         raise BadAnswer(f"{item.label}: a positive number is needed, got {quoted(answers[0])}")

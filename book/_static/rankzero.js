@@ -37,18 +37,23 @@
     return { right: false, sentence: given > part.answer ? hints.large : hints.small };
   }
 
-  // Estimates: a factor between two positive numbers, told in two significant digits.
-
-  function roundedFactor(factor) {
+  /* Estimates: a factor between two positive numbers, told in two significant digits, or in as many as show on which side
+     of `limit` it is. */
+  function roundedFactor(factor, limit) {
     if (factor > 1e12) return `more than ${(1e12).toLocaleString("en-US")}`;
-    const step = 10 ** (Math.floor(Math.log10(factor)) - 1);
-    return Number((Math.floor(factor / step + 0.5) * step).toPrecision(6)).toLocaleString("en-US");
+    let rounded = factor;
+    for (let digits = 2; digits < 13; digits += 1) {
+      const step = 10 ** (digits - 1 - Math.floor(Math.log10(factor)));
+      rounded = Math.floor(factor * step + 0.5) / step;
+      if ((rounded <= limit) === (factor <= limit)) break;
+    }
+    return rounded.toLocaleString("en-US", { maximumSignificantDigits: 12 });
   }
 
   function judgeEstimate(card, given) {
     const between = (one, other) => Math.max(one / other, other / one);
     const off = between(given, card.answer);
-    const say = (hint) => card.hints[hint].replace("{factor}", roundedFactor(off));
+    const say = (hint) => card.hints[hint].replace("{factor}", roundedFactor(off, card.factor));
     if (off <= card.factor) return { right: true, sentence: `${card.shown}. ${say("right")}` };
     const [nearest] = card.slips.map((slip) => ({ ...slip, distance: between(given, slip.value) }))
       .sort((one, other) => one.distance - other.distance);
