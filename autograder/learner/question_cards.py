@@ -55,7 +55,7 @@ def _form(item: AnyQuestion) -> str:
     sure = '<input type="number" class="rz-confidence" min="0" max="100" step="any" autocomplete="off">'
     return (
         f'<form novalidate><fieldset disabled><legend class="rz-title">{title}</legend>{fields}'
-        f'<p class="rz-actions"><button type="submit">Check</button> <label>How sure, in percent? {sure}</label></p>'
+        f'<p class="rz-actions"><label>How sure, in percent? {sure}</label> <button type="submit">Check</button></p>'
         '</fieldset></form><div class="rz-feedback" role="status" aria-live="polite"></div>'
         '<noscript><p class="rz-hint">Answers are checked here when scripts may run.</p></noscript>'
     )

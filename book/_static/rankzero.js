@@ -279,8 +279,11 @@
     return { confidence: given ? Number(field.value) : null };
   }
 
-  function complain(node, { field, error }) {
-    node.textContent = error;
+  /* Says why there is no answer to judge. The verdict on an earlier one goes. */
+  function complain(section, { field, error }) {
+    section.querySelectorAll(".rz-mark").forEach((node) => node.replaceChildren());
+    section.querySelector(".rz-feedback").textContent = error;
+    if (section.querySelector(".rz-tries")) drawDesign(section);
     if (field) field.focus();
   }
 
@@ -310,11 +313,10 @@
   }
 
   function submit(section, card, form) {
-    const status = section.querySelector(".rz-feedback");
     const read = readForm(card, form);
-    if (read.error) return complain(status, read);
+    if (read.error) return complain(section, read);
     const sure = readConfidence(form);
-    if (sure.error) return complain(status, sure);
+    if (sure.error) return complain(section, sure);
     const marks = judge(card, read.answers);
     const right = marks.every((one) => one.right);
     feedback(section, card, marks);
@@ -398,7 +400,7 @@
     const given = draft.given || entry.given;
     if (given) fill(form, given);
     form.querySelector(".rz-confidence").value = draft.sure ?? entry.confidence ?? "";
-    if (entry.given) judgeAgain(section, card, entry.given);
+    if (entry.given && String(entered(form)) === String(entry.given)) judgeAgain(section, card, entry.given);
     if (draft.open !== undefined) section.querySelector(".rz-derivation").open = draft.open;
   }
 

@@ -723,6 +723,52 @@ def test_what_is_understood_stands_beside_the_field(page):
 
 
 @pytest.mark.browser
+def test_a_verdict_goes_with_the_answer_that_it_judged(page):
+    """Kills a verdict that stays beside an answer that cannot be read, at once and after a reload."""
+    volume, pair = (page.locator(f"#rz-03-{name}") for name in ("volume", "pair"))
+    field = volume.get_by_label("bytes sent")
+    for text, says in {"lots": "Type one number", "": "Type a number.", "30-40": "This looks like a range"}.items():
+        field.fill("1.75")
+        field.press("Enter")
+        assert volume.locator(".rz-mark").inner_text() == "✓ right 1.75 GB"
+        field.fill(text)
+        field.press("Enter")
+        assert volume.locator(".rz-mark").inner_text() == ""
+        assert says in volume.locator(".rz-feedback").inner_text()
+    pair.get_by_label("messages").fill("30")
+    pair.get_by_label("bytes").fill("5")
+    pair.get_by_role("button", name="Check").click()
+    assert pair.locator(".rz-feedback").inner_text() == "1 of 2 right."
+    pair.get_by_label("bytes").fill("5 apples")
+    pair.get_by_role("button", name="Check").click()
+    assert pair.locator(".rz-mark").all_inner_texts() == ["", ""]
+    page.reload()
+    assert field.input_value() == "30-40"
+    assert volume.locator(".rz-mark").inner_text() == ""
+    assert pair.locator(".rz-mark").all_inner_texts() == ["", ""]
+    field.fill("1.75")
+    volume.locator(".rz-confidence").fill("200")
+    field.press("Enter")
+    assert volume.locator(".rz-feedback").inner_text() == "How sure: a number from 0 to 100."
+    assert volume.locator(".rz-mark").inner_text() == ""
+
+
+@pytest.mark.browser
+def test_how_sure_is_asked_before_the_answer_is_checked(page):
+    """In the order of the keyboard, and to the eye, in every kind of card."""
+    field = page.locator("#rz-03-volume").get_by_label("bytes sent")
+    field.focus()
+    seen = []
+    for _ in range(2):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.className || document.activeElement.textContent"))
+    assert seen == ["rz-confidence", "Check"]
+    for actions in page.locator(".rz-card form .rz-actions").all():
+        sure, check = (actions.locator(one).bounding_box() for one in (".rz-confidence", "button"))
+        assert sure["x"] + sure["width"] < check["x"]
+
+
+@pytest.mark.browser
 def test_a_reload_restores_a_card(page):
     """What was typed, chosen and ordered, the confidence, the verdict and the open derivation; a draft too."""
     volume, pair, pick, steps = (page.locator(f"#rz-03-{name}") for name in ("volume", "pair", "pick", "steps"))
