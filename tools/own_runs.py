@@ -229,6 +229,22 @@ def programs(cells: Sequence[Any]) -> dict[str, Program]:
     return found
 
 
+def uses(cells: Sequence[Any]) -> dict[str, list[str]]:
+    """The items whose functions the cells of a notebook call, wherever they run: ids, by the id of the cell."""
+    found: dict[str, list[str]] = {}
+    earlier: list[Statement] = []
+    functions: dict[str, frozenset[str]] = {}
+    for cell in (one for one in cells if one.cell_type == "code"):
+        own = linked(statements(cell.source), functions)
+        if not any(checked(one.node) for one in own):
+            wanted = Program(code=[*own])
+            with contextlib.suppress(Unfit):
+                needed(earlier, wanted, lambda _: None, lambda _: True)
+            found[cell["id"]] = [item.id for item in wanted.items]
+        earlier += own
+    return {name: items for name, items in found.items() if items}
+
+
 def place(found: Program) -> str:
     """Where the page's script (``book/_static/own-run.js``) offers the cell above with the reader's functions."""
     return f'<div class="rz-own" hidden data-own="{escape(json.dumps(found.data()))}"></div>'

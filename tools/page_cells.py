@@ -184,15 +184,17 @@ def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.source = prose_numbers.stripped(cell.source)
     for cell in long_sections(notebook.cells):
         cell.source = headed(cell.source)
-    cells = []
+    cells, uses = [], own_runs.uses(notebook.cells)
     imports = statements.imported(cell.source for cell in notebook.cells if cell.cell_type == "code")
     for cell in notebook.cells:
         cells.append(cell)
         tags = cell.metadata.get("tags", [])
-        if veil.AFTER in tags:
-            cell.source = veil.wrapped(cell.source)
+        for tag in {veil.AFTER, veil.TAKEAWAY} & {*tags}:
+            cell.source = veil.wrapped(cell.source, tag)
         if cell.cell_type != "code":
             continue
+        if cell.get("id") in uses:
+            tags = cell.metadata["tags"] = [*tags, *(veil.USES + item for item in uses[cell["id"]])]
         if "install" in tags:
             cell.metadata["tags"] = [*tags, "remove-input"]
         elif "source" in tags:

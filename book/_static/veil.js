@@ -1,6 +1,7 @@
-/* Commit, then see: a result, an explanation or an explorer (`data-veil`, tools/veil.py) is veiled until the questions
-   before it are answered, or until the reader asks to see it, which her progress notes. The switch below the title lifts
-   all veils.
+/* Commit, then see: a result, an explanation, an explorer or a sentence to remember (`data-veil`, tools/veil.py) is veiled
+   until the questions before it are answered, or until the reader asks to see it, which her progress notes. What comes out
+   of the reader's own functions (`data-veil-own`) opens when these are right, too. The switch below the title lifts all
+   veils.
 
    It runs in the head, before anything is drawn, so that nothing flashes and nothing moves. A page on which it does not
    run shows everything. */
@@ -9,6 +10,7 @@
 
   const KEY = "rankzero:everything";
   const PROGRESS = "rankzero:progress";
+  const WORK = "rankzero:work";
   const root = document.documentElement;
   let everything = stored(KEY) === "yes";
 
@@ -30,26 +32,41 @@
     }
   }
 
+  /* Whether the reader wrote these functions, and all are right. */
+  function written(names) {
+    if (!names.length) return false;
+    let work = {};
+    try {
+      work = window.rankzeroWork ? window.rankzeroWork.load().items : JSON.parse(stored(WORK)).items;
+    } catch { /* nothing is kept, or something else */ }
+    return names.every((name) => work[name] && work[name].state === "right");
+  }
+
   const questionsOf = (output) => output.dataset.veil.split(" ");
+  const functionsOf = (output) => (output.dataset.veilOwn ? output.dataset.veilOwn.split(" ") : []);
   const done = (entry) => Boolean(entry) && ("right" in entry || entry.looked === true);
 
   /* Marks the questions that are done in the line that stands for something veiled. */
   function mark(line, known) {
     for (const link of line.querySelectorAll("a")) {
-      link.classList.toggle("rz-done", done(known[link.hash.slice("#rz-".length)]));
+      const name = link.hash.slice("#rz-".length);
+      link.classList.toggle("rz-done", done(known[name]) || written([name]));
     }
   }
 
-  /* Opens what is answered or was asked for, and veils the rest. */
+  /* Opens what is answered or was asked for, and veils the rest. Of lines that follow each other the first is shown. */
   function sweep() {
     const known = items();
-    let opened = false;
+    let [opened, before] = [false, true];
     for (const output of document.querySelectorAll("[data-veil]")) {
-      const open = questionsOf(output).every((id) => done(known[id]));
-      mark(output.previousElementSibling, known);
+      const open = questionsOf(output).every((id) => done(known[id])) || written(functionsOf(output));
+      const line = output.previousElementSibling;
+      mark(line, known);
+      line.classList.toggle("rz-behind", !before && "veilRow" in output.dataset);
+      before = open;
       if (output.classList.contains("rz-open") === open) continue;
       output.classList.toggle("rz-open", open);
-      output.previousElementSibling.classList.toggle("rz-open", open);
+      line.classList.toggle("rz-open", open);
       opened = opened || open;
     }
     if (opened) document.dispatchEvent(new CustomEvent("rankzero:shown"));
@@ -95,8 +112,9 @@
       button.addEventListener("click", () => ask(button.closest(".rz-veil").nextElementSibling));
     }
     document.addEventListener(PROGRESS, sweep);
+    document.addEventListener(WORK, sweep);
     addEventListener("storage", (event) => { // another tab
-      if (event.key === PROGRESS) sweep();
+      if (event.key === PROGRESS || event.key === WORK) sweep();
       if (event.key !== KEY) return;
       everything = event.newValue === "yes";
       show();

@@ -13,7 +13,11 @@ RUN = '<div class="cell docutils container"><div class="cell_output docutils con
 EXPLORER = RUN.replace("<pre>42</pre>", '<figure class="rz-explorer" data-module="m"></figure>')
 CHECK = RUN.replace("<pre>42</pre>", '<section class="rz-card" id="rz-03-ring"><p>Write it.</p></section>')
 TEXT = '<div class="rz-after">\n<p>So it is.</p>\n</div>'
+REMEMBER = TEXT.replace("rz-after", "rz-takeaway")
 TASK = "<section><h3>Build <code>ring</code></h3>"
+CODE = '<div class="cell_input docutils container"><pre>print(6 * 7)</pre></div>'
+SHOWN = RUN.replace('<div class="cell_output', f'{CODE}<div class="cell_output')
+USE = SHOWN.replace('class="cell docutils', 'class="cell tag_uses-03-ring docutils')
 
 
 def asked(name: str) -> str:
@@ -29,7 +33,7 @@ def page(*parts: str) -> str:
 def marked(*parts: str) -> list[str]:
     """The questions of each result, explanation and explorer of a page; an empty word for none."""
     html = veil.veiled(page(*parts))
-    kinds = 'class="(?:cell_output docutils container"><(?:pre|figure)|rz-after")'
+    kinds = '(?:data-veil-row )?class="(?:cell_output docutils container"><(?:pre|figure)|rz-after")'
     outputs = re.findall(rf'<div (?:data-veil="([^"]*)" )?{kinds}', html)
     assert html.count(" data-veil=") == len([one for one in outputs if one])
     return outputs
@@ -63,6 +67,66 @@ def test_a_result_waits_for_the_questions_before_it(parts, wanted):
     """Kills a veil over a card or over something without a question, one into the next section, an explanation that is
     open, and an explorer that opens while an earlier question of its section is unanswered."""
     assert marked(*parts) == wanted
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ((HEADING, asked("a"), RUN, REMEMBER), ["a", "a"]),
+        ((HEADING, asked("a"), RUN, asked("b"), RUN, REMEMBER), ["a", "b", "a b"]),
+        ((HEADING, asked("a"), RUN, HEADING, RUN, REMEMBER), ["a", "", ""]),
+        ((HEADING, asked("a"), REMEMBER, asked("b"), RUN), ["a", "a b"]),
+    ],
+)
+def test_what_is_to_be_remembered_waits_for_its_section(parts, wanted):
+    """Kills a sentence that holds the answer and stays open below a veiled result."""
+    html = veil.veiled(page(*parts))
+    kinds = 'class="(?:cell_output docutils container"><pre|rz-after"|rz-takeaway")'
+    assert re.findall(rf'<div (?:data-veil="([^"]*)" )?(?:data-veil-row )?{kinds}', html) == wanted
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ((HEADING, asked("a"), CHECK, USE), ["03-ring"]),
+        ((HEADING, asked("a"), SHOWN, CHECK, USE, TEXT), ["", "03-ring", "03-ring"]),
+        ((HEADING, asked("a"), CHECK, USE, SHOWN, TEXT), ["03-ring", "", ""]),
+        ((HEADING, CHECK, asked("a"), USE), [""]),  # the question is about what the function gives
+        ((HEADING, asked("a"), CHECK, USE, asked("b"), USE), ["03-ring", ""]),
+        ((HEADING, CHECK, HEADING, asked("a"), USE), [""]),
+        ((HEADING, asked("a"), CHECK, SHOWN), [""]),
+    ],
+)
+def test_what_the_readers_function_gives_opens_with_it(parts, wanted):
+    """Kills a result of the reader's own function that stays veiled by a question before the function."""
+    html = veil.veiled(page(*parts))
+    assert re.findall(r'data-veil="[^"]*" (?:data-veil-own="([^"]*)" )?', html) == wanted
+
+
+def test_the_line_of_a_readers_function_leads_to_it():
+    html = veil.veiled(page(HEADING, asked("a"), CHECK, USE))
+    assert 'question above</a> or finish <a href="#rz-03-ring">the function</a> first, or <button' in html
+
+
+STAYS = '<p class="rz-stays" hidden data-cell="run">Runs in a notebook only: it measures.</p>'
+
+
+@pytest.mark.parametrize(
+    ("parts", "rows"),
+    [
+        ((RUN, TEXT, REMEMBER), [False, True, True]),
+        ((SHOWN, SHOWN, TEXT), [False, False, True]),
+        ((RUN, STAYS, TEXT), [False, True]),
+        ((RUN, '<div class="rz-ranks" hidden data-ranks="{}"></div>', TEXT), [False, True]),
+        ((RUN, "<p>Then:</p>", TEXT), [False, False]),
+        ((RUN, asked("b"), TEXT), [False, False]),
+        ((RUN, '<p><img src="x.png"></p>', RUN), [False, False]),
+    ],
+)
+def test_lines_with_nothing_between_them_are_a_row(parts, rows):
+    """Kills two or three lines in a row that all say the same."""
+    html = veil.veiled(page(HEADING, asked("a"), *parts))
+    assert [bool(row) for row in re.findall(r'data-veil="[^"]*" (data-veil-row )?', html)] == rows
 
 
 def test_a_line_stands_before_each_result():
