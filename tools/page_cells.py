@@ -138,12 +138,15 @@ def headed(text: str) -> str:
 
     >>> headed("**Build** `relay`. A float has 64 bits.")
     '### Build `relay`\\n\\nA float has 64 bits.'
+    >>> headed("**Build** `relay`, for any sizes.")
+    '### Build `relay`\\n\\nBuild `relay`, for any sizes.'
     """
 
     def heading(found: re.Match[str]) -> str:
         verb, optional, name, rest = found.groups()
-        text = rest.lstrip(".,: ")
-        text = text[:1].upper() + text[1:]
+        text = rest.lstrip(".: ")
+        whole = rest.startswith(".") or (rest.startswith(":") and verb == "Debug")  # a sentence by itself
+        text = text[:1].upper() + text[1:] if whole or not text else f"{verb} {name}{rest}"
         return f"### {verb} {name}{optional or ''}\n\n{text}".rstrip()
 
     return _TASK.sub(heading, text, count=1)

@@ -143,14 +143,17 @@ def test_a_source_that_is_not_there_is_named(name, sentence):
     ("text", "wanted"),
     [
         ("**Build** `relay`. A float has 64 bits.", "### Build `relay`\n\nA float has 64 bits."),
-        ("**Build** `relay`, for any sizes.\n\nMore.", "### Build `relay`\n\nFor any sizes.\n\nMore."),
+        ("**Build** `relay`, for any\nsizes.", "### Build `relay`\n\nBuild `relay`, for any\nsizes."),
+        ("**Build** `relay`, which adds.\n\nMore.", "### Build `relay`\n\nBuild `relay`, which adds.\n\nMore."),
+        ("**Build** `relay` out of two calls.", "### Build `relay`\n\nBuild `relay` out of two calls."),
+        ("**Build** (optional) `relay`: one model.", "### Build `relay` (optional)\n\nBuild `relay`: one model."),
         ("**Build** (optional) `relay`.", "### Build `relay` (optional)"),
         ("Why so?\n\n**Debug** `relay`: find it.", "Why so?\n\n### Debug `relay`\n\nFind it."),
         ("**Build** the gate.", "**Build** the gate."),
     ],
 )
 def test_a_task_gets_a_heading(text, wanted):
-    """The heading says what the paragraph began with; no word of the rest is lost."""
+    """The heading says what the paragraph began with; no word of the rest is lost, and none is left as a fragment."""
     assert headed(text) == wanted
 
 
