@@ -31,7 +31,7 @@ def entry(item: Item) -> dict[str, Any]:
 
 def collect() -> dict[str, list[dict[str, Any]]]:
     """The chapters and the items, in the order of the book."""
-    chapters = [{"number": one.number, "title": one.title, "page": one.page} for one in CHAPTERS]
+    chapters = [{"number": one.number, "title": one.title, "page": one.page, "deeper": one.deeper} for one in CHAPTERS]
     return {"chapters": chapters, "items": [entry(item) for item in bank.items()]}
 
 

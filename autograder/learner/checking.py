@@ -152,7 +152,8 @@ def _failures(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | 
     failures = []
     for place in failing[:SHOWN]:
         ended = outcomes[place].kind not in ("value", "raised")
-        yours = outcomes[place].kind if ended else wording.result(paper.item, outcomes[place])
+        right = paper.asked[place].expected
+        yours = outcomes[place].kind if ended else wording.beside(paper.item, outcomes[place], right)
         sentence = needs or _explained(paper, outcomes, place, slip) or faults[place] or ""
         failures.append(Failure(wording.call(paper.item, paper.asked[place].case), yours, sentence))
     return tuple(failures)

@@ -8,7 +8,8 @@ is expected, an absolute error of 1e-6 times the tolerance is allowed. If differ
 further than that (``stochastic``), the answer may be off by as much, and may lie on either side of a boundary that only
 rounding decides.
 
-No sentence contains an expected value. Only with ``tell``, for public cases, may it contain the ratio to one.
+No sentence contains an expected value, unless with ``tell``, for public cases: then it may contain the ratio to one,
+and the value itself if the answer agrees with it in all digits that are shown as a rule.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.items import Array, Build, Case, Tensor
-from autograder.marking import values
+from autograder.marking import values, wording
 from autograder.marking.outcome import Outcome
 from autograder.marking.values import Record
 
@@ -259,7 +260,9 @@ class Comparison:
         if isinstance(got, float) and math.isnan(got):
             return f"{place} is nan" if place else "returned nan"
         told = ratio(expected, got) if self.tell else ""
-        return f"{subject} is {told}" if told else f"{subject} is wrong"
+        pair = wording.apart(got, expected) if told and isinstance(expected, float) else None
+        digits = f": {pair[0]} where {pair[1]} is expected" if pair else ""
+        return f"{subject} is {told}{digits}" if told else f"{subject} is wrong"
 
     def _tensors(self, expected: Tensor, got: Tensor, place: str, others: Sequence[Tensor]) -> str | None:
         if expected.dtype != got.dtype:

@@ -133,7 +133,7 @@ def factor_between(one: float, other: float) -> float:
 
 
 def rounded_factor(factor: float, limit: float) -> str:
-    """A factor in two significant digits, or in as many as show on which side of ``limit`` it is; halves are rounded up,
+    """A factor in two significant digits, or in as many as show on which side of ``limit`` it is; halves round up,
     as the page does."""
     if factor > HUGE:
         return f"more than {HUGE:,.0f}"

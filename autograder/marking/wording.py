@@ -13,6 +13,8 @@ from autograder.marking.values import Record
 
 #: Limits of what is shown in full: characters of one value, elements of a list, runs of equal elements in a list.
 LONGEST, ELEMENTS, RUNS = 160, 12, 4
+#: Significant digits of a number: as a rule, of an argument, and where a wrong one would look like the right one.
+DIGITS, EXACT, MORE = 6, 15, (9, 12, 17)
 
 
 def _cut(text: str) -> str:
@@ -27,33 +29,41 @@ def _nested(values: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
 
 
-def _number(number: float, exact: bool) -> str:
-    """A number such as ``1e9``, in six significant digits; with ``exact``, in fifteen if six are too few."""
-    text = f"{number:.6g}"
-    if exact and not math.isclose(float(text), number, rel_tol=1e-15):
-        text = f"{number:.15g}"
+def _number(number: float, digits: int = DIGITS) -> str:
+    """A number such as ``1e9``, in six significant digits, or in ``digits`` if six are too few."""
+    text = f"{number:.{DIGITS}g}"
+    if digits > DIGITS and not math.isclose(float(text), number, rel_tol=1e-15):
+        text = f"{number:.{digits}g}"
     return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
-def _elements(values: Sequence[Any], exact: bool) -> str:
+def apart(given: float, right: float) -> tuple[str, str] | None:
+    """Two different numbers that look the same as a rule, in so many digits that they do not; None for any others."""
+    if not (math.isfinite(given) and math.isfinite(right)) or _number(given) != _number(right):
+        return None
+    pairs = ((_number(given, digits), _number(right, digits)) for digits in MORE)
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
+def _elements(values: Sequence[Any], digits: int) -> str:
     """A list in brackets; a long one as runs (``[0] * 2000 + [1]``) or as its first elements and its length."""
     if len(values) <= ELEMENTS:
-        return "[" + ", ".join(value(v, exact) for v in values) + "]"
-    runs = [(value(v, exact), len(list(same))) for v, same in itertools.groupby(values)]
+        return "[" + ", ".join(value(v, digits) for v in values) + "]"
+    runs = [(value(v, digits), len(list(same))) for v, same in itertools.groupby(values)]
     if len(runs) <= RUNS:
         return " + ".join(f"[{text}] * {count}" if count > 1 else f"[{text}]" for text, count in runs)
-    return "[" + ", ".join(value(v, exact) for v in values[:3]) + f", … {len(values)} in all]"
+    return "[" + ", ".join(value(v, digits) for v in values[:3]) + f", … {len(values)} in all]"
 
 
-def _tensor(tensor: Tensor) -> str:
+def _tensor(tensor: Tensor, digits: int) -> str:
     values, name = tensor.tolist(), "array" if isinstance(tensor, Array) else "tensor"
     if not values:  # a shape such as (10**9, 0) must not be laid out
         return f"{name}([], shape {tensor.shape}, {tensor.dtype})"
     inner = (
-        _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), False) if tensor.shape else ""
+        _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), digits) if tensor.shape else ""
     )
     kind = "" if tensor.dtype == "float32" else f", {tensor.dtype}"
-    return f"{name}({inner or value(values[0])}{kind})"
+    return f"{name}({inner or value(values[0], digits)}{kind})"
 
 
 def _well_known(record: Record) -> bool:
@@ -62,33 +72,33 @@ def _well_known(record: Record) -> bool:
     return named and ("source" in record.fields or len(record.fields) > 4)
 
 
-def value(thing: Any, exact: bool = False) -> str:
-    """A value as text: floats in six significant digits unless ``exact``, tensors as nested lists."""
+def value(thing: Any, digits: int = DIGITS) -> str:
+    """A value as text: floats in so many significant digits if six are too few, tensors as nested lists."""
     if isinstance(thing, Record):
         if _well_known(thing):
             return f"{thing.name}({thing.fields['name']})"
-        inner = ", ".join(f"{name}={value(held, exact)}" for name, held in thing.fields.items())
+        inner = ", ".join(f"{name}={value(held, digits)}" for name, held in thing.fields.items())
         return _cut(f"{thing.name}({inner})")
     if isinstance(thing, Tensor):
-        return _tensor(thing)
+        return _tensor(thing, DIGITS if digits == EXACT else digits)
     if isinstance(thing, Iterator):
-        return f"iter({value(thing.values, exact)})"
+        return f"iter({value(thing.values, digits)})"
     if isinstance(thing, float):
-        return _number(thing, exact)
+        return _number(thing, digits)
     if isinstance(thing, dict):
-        return _cut("{" + ", ".join(f"{value(k, exact)}: {value(v, exact)}" for k, v in thing.items()) + "}")
+        return _cut("{" + ", ".join(f"{value(k, digits)}: {value(v, digits)}" for k, v in thing.items()) + "}")
     if isinstance(thing, list):
-        return _cut(_elements(thing, exact))
+        return _cut(_elements(thing, digits))
     if isinstance(thing, tuple):
-        inner = ", ".join(value(v, exact) for v in thing)
+        inner = ", ".join(value(v, digits) for v in thing)
         return _cut(f"({inner},)" if len(thing) == 1 else f"({inner})")
     return _cut(repr(thing))
 
 
 def arguments(args: tuple[Any, ...], kwargs: Any = None) -> str:
     """The arguments of a call, as text between its parentheses."""
-    named = (f"{name}={value(v, exact=True)}" for name, v in (kwargs or {}).items())
-    return ", ".join([*(value(a, exact=True) for a in args), *named])
+    named = (f"{name}={value(v, EXACT)}" for name, v in (kwargs or {}).items())
+    return ", ".join([*(value(a, EXACT) for a in args), *named])
 
 
 def call(item: Build, case: Case) -> str:
@@ -101,17 +111,23 @@ def call(item: Build, case: Case) -> str:
     return "\n".join([made, *steps])
 
 
-def result(item: Build, outcome: Outcome) -> str:
+def result(item: Build, outcome: Outcome, digits: int = DIGITS) -> str:
     """The outcome of a case, laid out line by line like the calls of :func:`call`."""
     if outcome.kind == "raised":
         return f"raises {outcome.error}"
     if outcome.kind != "value":
         return outcome.detail or outcome.kind
     if item.grade == "world":
-        return _ranks([value(held) for held in outcome.value])
+        return _ranks([value(held, digits) for held in outcome.value])
     if item.grade == "calls":
-        return "\n".join(["", *(_answer(answer) for answer in outcome.value)])
-    return value(outcome.value)
+        return "\n".join(["", *(_answer(answer, digits) for answer in outcome.value)])
+    return value(outcome.value, digits)
+
+
+def beside(item: Build, outcome: Outcome, right: Outcome) -> str:
+    """A wrong outcome in as many digits as tell it from the right one, if any do."""
+    texts = ((result(item, outcome, digits), result(item, right, digits)) for digits in (DIGITS, *MORE))
+    return next((mine for mine, wanted in texts if mine != wanted), result(item, outcome))
 
 
 def _ranks(texts: list[str]) -> str:
@@ -120,6 +136,6 @@ def _ranks(texts: list[str]) -> str:
     return "\n".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
 
 
-def _answer(answer: Any) -> str:
+def _answer(answer: Any, digits: int) -> str:
     raised = isinstance(answer, tuple) and len(answer) == 2 and answer[0] == "raises"
-    return f"raises {answer[1]}" if raised else value(answer)
+    return f"raises {answer[1]}" if raised else value(answer, digits)

@@ -56,22 +56,41 @@
     return cell("tr", title, ...done, cell("td", lasting(minutes)));
   }
 
+  /* The items whose cards a page holds: the sidebar counts the same. */
+  const on = (page) => items.filter((item) => item.page === page);
+
+  function linked(page, text) {
+    const link = element("a", text);
+    link.href = `${page}.html`;
+    return link;
+  }
+
+  /* What is done on the pages below the chapters, folded. */
+  function deeper(state) {
+    const lines = chapters.filter((chapter) => on(chapter.deeper).length).map(({ number, title, deeper: page }) => {
+      const [questions, functions] = counts(on(page), state).map(([right, total]) => `${right} of ${total}`);
+      const spent = state.time[page.split("/").pop()];
+      const told = `: ${questions} questions and ${functions} functions right${spent ? `, ${lasting(spent)}` : ""}`;
+      return cell("li", linked(page, `${number}. ${title}: deeper`), told);
+    });
+    const fold = cell("details", cell("summary", "The deeper pages"), cell("ul", ...lines));
+    fold.open = Boolean(document.querySelector("#rz-course-done details[open]"));
+    return fold;
+  }
+
   function showDone(state) {
     const heads = ["Chapter", "Questions right", "Functions right", "Time"].map((text) => {
       const node = cell("th", text);
       node.scope = "col";
       return node;
     });
-    const rows = chapters.map((chapter) => {
-      const link = element("a", `${chapter.number}. ${chapter.title}`);
-      link.href = `${chapter.page}.html`;
-      return row([link], items.filter((item) => item.chapter === chapter.number), state.time[chapter.page], state);
-    });
+    const rows = chapters.map(({ number, title, page }) => (
+      row([linked(page, `${number}. ${title}`)], on(page), state.time[page], state)));
     const minutes = Object.values(state.time).reduce((sum, one) => sum + one, 0);
-    const foot = cell("tfoot", row(["All chapters and pages"], items, minutes, state));
+    const foot = cell("tfoot", row(["All chapters and deeper pages"], items, minutes, state));
     const box = element("div", "", "rz-scroll");
     box.append(cell("table", cell("thead", cell("tr", ...heads)), cell("tbody", ...rows), foot));
-    part("done").replaceChildren(box);
+    part("done").replaceChildren(box, deeper(state));
   }
 
   // How sure.

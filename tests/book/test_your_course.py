@@ -10,6 +10,7 @@ import pytest
 
 from autograder import bank
 from autograder.items import Build
+from autograder.sections import DEEPER
 from rankzero.facts.chapters import CHAPTERS
 from tests.book.conftest import proof
 from tools import course_data
@@ -18,8 +19,12 @@ from tools.common import BOOK
 pytestmark = pytest.mark.browser
 
 PAGE = "book/your-course.html"
-QUESTIONS = [item.id for item in bank.of_chapter("ch03") if not isinstance(item, Build)]
-FUNCTIONS = [item.id for item in bank.of_chapter("ch03") if isinstance(item, Build)]
+#: Those of chapter 3's own page, as its sidebar counts them.
+ITEMS = [item for item in bank.of_chapter("ch03") if item.section not in DEEPER]
+QUESTIONS = [item.id for item in ITEMS if not isinstance(item, Build)]
+FUNCTIONS = [item.id for item in ITEMS if isinstance(item, Build)]
+#: A question of its deeper page.
+FURTHER = next(item.id for item in bank.of_chapter("ch03") if item.section in DEEPER and not isinstance(item, Build))
 
 
 def answered(right: bool, first: bool, confidence: float | None, **more) -> dict:
@@ -112,9 +117,32 @@ def test_what_is_done_is_counted(filled):
     cells = [text.strip() for text in third.locator("td").all_inner_texts()]
     assert cells == [f"3 of {len(QUESTIONS)}", f"1 of {len(FUNCTIONS)}", "1 h 20 min"]
     assert third.get_by_role("link").get_attribute("href") == "03-collectives.html"
+    filled.evaluate(
+        """(id) => {
+            const progress = rankzero.load();
+            progress.items[id] = { right: true, first: true, confidence: null };
+            rankzero.save(progress);
+        }""",
+        FURTHER,
+    )
+    filled.reload()
+    assert third.locator("td").first.inner_text().strip() == f"3 of {len(QUESTIONS)}"
+    filled.locator("#rz-course-done summary").click()
+    below = filled.locator("#rz-course-done li").nth(2)
+    assert re.search(r": 1 of \d+ questions and 0 of \d+ functions right$", below.inner_text())
+    assert below.get_by_role("link").get_attribute("href") == "deeper/03-collectives-deeper.html"
     total = [text.strip() for text in filled.locator("#rz-course-done tfoot td").all_inner_texts()]
     questions = sum(not isinstance(item, Build) for item in bank.items())
-    assert total == [f"3 of {questions}", f"1 of {len(bank.builds())}", "1 h 22 min"]
+    assert total == [f"4 of {questions}", f"1 of {len(bank.builds())}", "1 h 22 min"]
+
+
+@pytest.mark.parametrize("page", [CHAPTERS[0].page, pytest.param(CHAPTERS[0].deeper, marks=proof)])
+def test_a_page_has_the_questions_that_are_counted_for_it(visit, addresses, page):
+    """Kills a second count: the sidebar counts the cards of a page, "Your course" the items that belong to it."""
+    cards = visit(f"{addresses['http']}/book/{page}.html").page.locator(".rz-card[data-card]")
+    found = [card.get_attribute("id").removeprefix("rz-") for card in cards.all()]
+    items = course_data.collect()["items"]
+    assert found == [one["id"] for one in items if one["page"] == page and one["kind"] == "question"]
 
 
 def test_calibration_is_a_sentence_and_a_chart(filled):
