@@ -279,3 +279,51 @@ def test_hints_lead_to_their_sections(shared, chapter):
     )
     assert targets
     assert [one for one in targets if not one or page.locator(one).count() != 1] == []
+
+
+#: Lines that stand right below another, by their texts.
+ROWS = """() => {
+  const boxes = [...document.querySelectorAll(".rz-veil")].filter((line) => line.getClientRects().length)
+    .map((line) => [line.getBoundingClientRect(), line.textContent]);
+  return boxes.filter(([box], place) => place && box.top - boxes[place - 1][0].bottom < 30).map(([, text]) => text);
+}"""
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    [name if "01-" in name else pytest.param(name, marks=proof) for name in CHAPTERS if "/deeper/" not in name],
+)
+def test_sentences_to_remember_wait_and_no_two_lines_follow_each_other(visit, addresses, chapter):
+    """Kills a sentence that answers the question above it, and two or three lines that stand for one place."""
+    watch = visit(f"{addresses['http']}/{chapter}", veiled=True)
+    page = watch.page
+    kept = page.locator(".rz-takeaway[data-veil]")
+    assert kept.count() > 0
+    assert [one for one in kept.all() if one.is_visible()] == []
+    assert page.evaluate(ROWS) == []
+    page.evaluate("(ids) => rankzero.look(ids)", kept.first.get_attribute("data-veil").split())
+    assert kept.first.is_visible()
+    assert watch.problems == []
+
+
+WRITE = """([id, state]) => rankzeroWork.change(id, { source: "def f(): ...", state, passed: 1, total: 1 })"""
+
+
+def test_what_the_readers_function_gives_opens_when_it_passes(visit, addresses):
+    """Kills a result of the reader's own function that waits for an unrelated question, and one that opens too soon."""
+    watch = visit(f"{addresses['http']}/book/01-first-program.html", veiled=True)
+    page = watch.page
+    result = page.locator("[data-veil-own='01-roll-call']")
+    line = page.locator(".rz-veil:has(+ [data-veil-own='01-roll-call'])")
+    assert not result.first.is_visible()
+    assert line.first.locator("a").last.get_attribute("href") == "#rz-01-roll-call"
+    page.evaluate(WRITE, ["01-roll-call", "wrong"])
+    assert not result.first.is_visible()
+    page.evaluate(WRITE, ["01-roll-call", "right"])
+    assert result.first.is_visible()
+    assert not line.first.is_visible()
+    assert page.locator("[data-veil='01-order-of-arrival']:not([data-veil-own])").first.is_visible() is False
+    page.reload()
+    assert result.first.is_visible()
+    assert page.evaluate(ENTRIES) == {}
+    assert watch.problems == []
