@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import bank
-from autograder.submission import archive, course, homes, notebook, script
+from autograder.submission import archive, course, homes, magics, notebook, script
 from autograder.submission.units import (
     FILE_LIMIT,
     OPENED,
@@ -254,6 +254,7 @@ def _parts(
     check_size(file, [source])
     if not module and script.recognise(source) and file[:-3] not in (_bank_topics() if topics is None else topics):
         return script.parts(file, source)
+    source = magics.without_calls(source)
     return (Unit(file, source, module),), (), notebook.answers(source)
 
 

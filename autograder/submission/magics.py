@@ -1,14 +1,18 @@
 """IPython's lines in a cell: magics, shell commands, requests for help. What is left after them is Python.
 
+In a script that nbconvert wrote they are calls of ``get_ipython()``, and count as what they stand for.
+
 Such a line begins a *logical* line. A ``%`` or ``!`` inside brackets, after a backslash or in a string is Python's own.
 Neither IPython nor :mod:`tokenize` is needed to find them: the second stops at the first magic.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
+from autograder import syntax
 from autograder.submission.units import Unreadable
 
 #: A line for IPython, with the lines that backslashes join to it: its indentation, the names it assigns, the rest.
@@ -44,6 +48,52 @@ PIECE = re.compile(
     | \\\n | \n | [(\[{] | [)\]}] | [^#\"'\\\n()\[\]{}]+ | \\""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+#: How nbconvert writes magics and shell commands into a script.
+CALL = re.compile(r"\bget_ipython\(\)\s*\.\s*(?:run_line_magic|run_cell_magic|magic|system|getoutput)\(")
+
+
+def restored(source: str) -> str:
+    """The source with magics in place of the calls that nbconvert writes for them; ``%%time`` becomes its own cell.
+
+    Raises:
+        Unreadable: a cell in another language seems to define something.
+    """
+    if not CALL.search(source) or (tree := syntax.tree_of(source)) is None:
+        return source
+    lines = source.encode().split(b"\n")
+    calls = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr | ast.Assign)]
+    for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        if (text := _called(call)) is None:
+            continue
+        first, last = call.lineno - 1, (call.end_lineno or call.lineno) - 1
+        before, after = lines[first][: call.col_offset], lines[last][call.end_col_offset :]
+        lines[first : last + 1] = [before + text.encode() + b"\n" * (last - first) + after]
+    return b"\n".join(lines).decode()
+
+
+def _called(call: ast.expr) -> str | None:
+    """The magic for which a call stands; None for any other expression."""
+    match call:
+        case ast.Call(ast.Attribute(ast.Call(ast.Name("get_ipython"), [], []), name), args, []):
+            given = [part.value for part in args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        case _:
+            return None
+    line = " ".join(given[:2]).replace("\n", " ") if len(given) == len(args) else ""
+    if name == "run_cell_magic" and len(given) == 3:
+        return without_cell_magics(f"%%{line}\n{given[2]}").strip("\n") or "pass"
+    if name in ("run_line_magic", "magic") and given:
+        return f"%{line.rstrip()}"
+    return "!" if name in ("system", "getoutput") else None
+
+
+def without_calls(source: str) -> str:
+    """A module without the calls that nbconvert writes for magics: nobody answers them where it is imported."""
+    try:
+        return without_magics(found) if (found := restored(source)) != source else source
+    except Unreadable:
+        return source
 
 
 def without_cell_magics(source: str) -> str:

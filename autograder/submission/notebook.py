@@ -74,7 +74,7 @@ def read(
     for label, cell in cells:
         text = ""
         try:
-            text = _source(cell)
+            text = magics.restored(_source(cell))
             source, tree = parse(text)
             found.append(Cell(label, source, tree, () if source == text else tuple(magics.assigned(text))))
         except Unreadable as error:
