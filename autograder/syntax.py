@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 import threading
@@ -11,6 +12,10 @@ import warnings
 _LOCK = threading.Lock()
 #: A name of very many parts. Python's parser takes memory that grows with the square of their number.
 LONG_NAME = re.compile(r"(?<!\w)(?:\w++[\s\\]*+\.[\s\\]*+){200}")
+#: Most statements, and most names, numbers, brackets and empty texts, in one source. Their trees take 0.3 GB at most.
+STATEMENTS, PIECES = 50_000, 120_000
+_STATEMENT = re.compile(r"(?:^|;)[^\S\n]*[^\s#;]", re.MULTILINE)
+_PIECE = re.compile(r"\w+|[\[({]|['\"]{2}|\.{3}")
 #: How the messages and lines look at which an older Python stops and a newer one does not: f-strings with quotes inside
 #: and type parameters (3.12), t-strings and exceptions without brackets (3.14).
 NEWER = re.compile(
@@ -27,11 +32,22 @@ def parse(source: str) -> ast.Module:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as :func:`ast.parse`.
     """
+    if too_much(source):
+        raise SyntaxError("too many statements", ("<unknown>", 1, 1, ""))
     if found := LONG_NAME.search(source):
         line = source.count("\n", 0, found.start()) + 1
         raise SyntaxError("a name of very many parts", ("<unknown>", line, 1, ""))
     with _LOCK:
         return ast.parse(source)
+
+
+def too_much(*sources: str) -> bool:
+    """Whether the tree of some sources would take more memory than those of a submission need."""
+    for pattern, most in ((_STATEMENT, STATEMENTS), (_PIECE, PIECES)):
+        found = (1 for source in sources for _ in pattern.finditer(source))
+        if len(list(itertools.islice(found, most + 1))) > most:
+            return True
+    return False
 
 
 #: What :func:`parse` raises for text that cannot be parsed.

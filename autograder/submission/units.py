@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from autograder import syntax
+
 #: Largest file of any kind, bytes. A larger notebook has kept its outputs.
 FILE_LIMIT = 16 * 2**20
 #: Most bytes of all files of one submission, unpacked.
@@ -154,7 +156,10 @@ def check_size(name: str, sources: Iterable[str]) -> None:
     """Refuse more code than a submission needs, before its syntax tree is built.
 
     Raises:
-        Unreadable: the sources are larger than ``SOURCE_LIMIT`` together.
+        Unreadable: the sources are larger than ``SOURCE_LIMIT`` together, or have more statements than a submission.
     """
+    sources = list(sources)
     if sum(map(len, sources)) > SOURCE_LIMIT:
         raise Unreadable(f"{name} holds more than 1 MiB of code: hand in your labs alone")
+    if syntax.too_much(*sources):
+        raise Unreadable(f"{name} holds more statements than a course needs: hand in your labs alone")
