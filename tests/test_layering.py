@@ -70,7 +70,7 @@ INSIDE = {
     "submission": ("items", "bank"),
     "marking": ("items", "child", "conclusions"),
     "running": ("items", "child", "marking", "sandbox", "submission"),
-    "learner": ("items", "bank", "marking"),
+    "learner": ("items", "bank", "marking", "submission"),  # what can be read of an answer
     "classroom": ("items", "bank", "marking", "sandbox", "submission", "running"),
     "gradescope": ("items", "bank", "marking", "sandbox", "submission", "running"),
     "page": ("items", "bank", "child", "marking", "learner", "submission", "sandbox", "running"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Design
-from autograder.learner import card_frame, predicting, progress, question_cards
+from autograder.learner import card_frame, handing_in, predicting, progress, question_cards
 from autograder.marking import questions
 from autograder.marking.questions import BadAnswer
 
@@ -30,3 +30,4 @@ def design(identifier: str, *, confidence: float | None = None, **choices: int) 
     verdict = questions.judge(item, (choices,))
     progress.record_answer(item.id, verdict.right, sure)
     card_frame.show(question_cards.verdict_card(verdict), question_cards.verdict_text(verdict))
+    handing_in.warn(item.id)

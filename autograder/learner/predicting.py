@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder import bank
 from autograder.items import AnyQuestion, Build, Design
-from autograder.learner import card_frame, progress, question_cards
+from autograder.learner import card_frame, handing_in, progress, question_cards
 from autograder.marking import questions
 from autograder.marking.questions import BadAnswer
 
@@ -59,3 +59,4 @@ def predict(identifier: str, *answers: Any, confidence: float | None = None) -> 
     verdict = questions.judge(item, answers)
     progress.record_answer(item.id, verdict.right, sure)
     card_frame.show(question_cards.verdict_card(verdict), question_cards.verdict_text(verdict))
+    handing_in.warn(item.id)

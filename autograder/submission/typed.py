@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import rankzero.facts.units
@@ -35,6 +35,17 @@ def answers(trees: Iterable[ast.Module]) -> Answers:
         for statement in tree.body:
             reader.read(statement)
     return reader.typed
+
+
+def reads_last(trees: Sequence[ast.Module], question: str) -> bool:
+    """Whether the last of some cells answers ``question`` so that it can be read, after what the others bind."""
+    reader = _Reader()
+    for place, tree in enumerate(trees, start=1):
+        if place == len(trees):
+            reader.typed = {}
+        for statement in tree.body:
+            reader.read(statement)
+    return reader.typed.get(question, (UNREAD,)) != (UNREAD,)
 
 
 def unread(source: str) -> Answers:
