@@ -59,15 +59,16 @@ def behind(line: ideas.Line, boxes) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("width", [ideas.WIDTH, ideas.PHONE])
 @pytest.mark.parametrize("known", [IDEAS, CROWDED], ids=["the course", "crowded"])
-def test_no_line_runs_behind_a_box(known):
+def test_no_line_runs_behind_a_box(known, width):
     """Kills a line that seems to lead to every idea on its way, and one that leaves the drawing."""
-    found = ideas.boxes(known)
-    drawn = ideas.lines(found)
+    found = ideas.boxes(known, width)
+    drawn = ideas.lines(found, width)
     assert len(drawn) == sum(len(idea.needs) for idea in known)
     assert [(line.lower.idea.name, name) for line in drawn for name in behind(line, found.values())] == []
     xs = [x for line in drawn for x, _ in points(ideas._path(line))]
-    assert ideas.MARGIN <= min(xs) <= max(xs) <= ideas.WIDTH
+    assert ideas.MARGIN <= min(xs) <= max(xs) <= width
 
 
 def test_lines_in_one_gap_stand_apart():

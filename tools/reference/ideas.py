@@ -81,20 +81,20 @@ def ends(line: Line) -> tuple[float, float]:
     return line.lower.x, line.upper.x
 
 
-def gaps(row: Sequence[Box]) -> list[tuple[float, float]]:
+def gaps(row: Sequence[Box], width: float = WIDTH) -> list[tuple[float, float]]:
     """The free stretches of a row, from left to right: beside its boxes and between them."""
-    sides = [MARGIN, *(side for box in row for side in (box.x - box.width / 2, box.x + box.width / 2)), float(WIDTH)]
+    sides = [MARGIN, *(side for box in row for side in (box.x - box.width / 2, box.x + box.width / 2)), float(width)]
     return list(zip(sides[::2], sides[1::2], strict=True))
 
 
-def crossings(start: float, end: float, rows: Sequence[Sequence[Box]]) -> list[tuple[int, float]]:
-    """In which gap and where a line from ``start`` to ``end`` crosses each of ``rows``, so that it turns least: the sum
-    of the squares of its moves to the side is the smallest."""
+def crossings(start: float, end: float, rows: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[int, float]]:
+    """In which gap and where a line from ``start`` to ``end`` crosses each of ``rows``, given by their gaps, so that it
+    turns least: the sum of the squares of its moves to the side is the smallest."""
     paths = [(0.0, start, list[tuple[int, float]]())]
     for number, row in enumerate(rows):
         share = 1 / (len(rows) + 1 - number)
         found = []
-        for place, (left, right) in enumerate(gaps(row)):
+        for place, (left, right) in enumerate(row):
             options = []
             for cost, x, path in paths:
                 to = min(max(x + (end - x) * share, left + NEAR), right - NEAR)
@@ -104,31 +104,32 @@ def crossings(start: float, end: float, rows: Sequence[Sequence[Box]]) -> list[t
     return min((cost + (end - x) ** 2, path) for cost, x, path in paths)[1]
 
 
-def lines(found: Mapping[str, Box]) -> list[Line]:
+def lines(found: Mapping[str, Box], width: float = WIDTH) -> list[Line]:
     """The lines of the map. Those that cross a row in the same gap stand side by side in it."""
-    rows: dict[int, list[Box]] = {}
+    rows: dict[float, list[Box]] = {}  # by their heights
     for box in found.values():
-        rows.setdefault(box.idea.chapter, []).append(box)
+        rows.setdefault(box.y, []).append(box)
+    free = {y: gaps(row, width) for y, row in rows.items()}
     plain = [Line(box, found[need]) for box in found.values() for need in box.idea.needs]
     ways = []
     for line in plain:
-        between = range(line.lower.idea.chapter - 1, line.upper.idea.chapter, -1)
-        places = crossings(line.lower.x, line.upper.x, [rows[number] for number in between])
+        between = sorted((y for y in rows if line.upper.y < y < line.lower.y), reverse=True)
+        places = crossings(line.lower.x, line.upper.x, [free[y] for y in between])
         ways.append(dict(zip(between, places, strict=True)))
-    users: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    users: dict[tuple[float, int], list[tuple[float, int]]] = {}
     for number, way in enumerate(ways):
-        for chapter, (place, x) in way.items():
-            users.setdefault((chapter, place), []).append((x, number))
+        for y, (place, x) in way.items():
+            users.setdefault((y, place), []).append((x, number))
     at = {}
-    for (chapter, place), wanted in users.items():
-        for x, (_, number) in zip(apart(wanted, gaps(rows[chapter])[place]), sorted(wanted), strict=True):
-            at[chapter, number] = x
+    for (y, place), wanted in users.items():
+        for x, (_, number) in zip(apart(wanted, free[y][place]), sorted(wanted), strict=True):
+            at[y, number] = x
     return [
         replace(
             line,
-            through=tuple((at[chapter, number], rows[chapter][0].y) for chapter in way),
-            below=any(min(ends(line)) < box.x < max(ends(line)) for box in rows[line.lower.idea.chapter])
-            and line.lower.y == line.upper.y,
+            through=tuple((at[y, number], y) for y in way),
+            below=line.lower.y == line.upper.y
+            and any(min(ends(line)) < box.x < max(ends(line)) for box in rows[line.lower.y]),
         )
         for number, (line, way) in enumerate(zip(plain, ways, strict=True))
     ]
@@ -174,11 +175,11 @@ def _path(line: Line) -> str:
     return path + _bend(x, y, upper.x, upper.y + half)
 
 
-def _lines(found: Mapping[str, Box]) -> str:
+def _lines(found: Mapping[str, Box], width: float) -> str:
     number = {name: place for place, name in enumerate(found)}
     return "".join(
         f'<path class="rz-i{number[line.lower.idea.name]} rz-i{number[line.upper.idea.name]}" d="{_path(line)}"/>'
-        for line in lines(found)
+        for line in lines(found, width)
     )
 
 
@@ -216,7 +217,7 @@ def _drawing(width: float, more: str) -> str:
     return (
         f'<svg {more} viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group"'
         ' aria-label="A map of the ideas of the course, a row for each chapter">'
-        f"{_chapters(found)}{_lines(found)}{links}</svg>"
+        f"{_chapters(found)}{_lines(found, width)}{links}</svg>"
     )
 
 
