@@ -10,7 +10,6 @@ saves (``course``).
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import re
@@ -228,7 +227,6 @@ def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, st
     return {file: stem for file, stem in stems.items() if stem.isidentifier()}
 
 
-@functools.cache
 def _functions() -> Mapping[str, str]:
     """The topic module of each function that the course grades."""
     return {item.function: item.module for item in (*bank.builds(), *bank.on_request())}

@@ -8,7 +8,6 @@ cell. A cell that cannot be read is reported, and the others still count.
 from __future__ import annotations
 
 import ast
-import functools
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
@@ -49,8 +48,8 @@ def parts(
         Unreadable: it is not a notebook at all.
     """
     cells = _code_cells(file, decode(file, data))
-    check_size(file, (line for cell in cells for line in _lines(cell)))
     check_cells(file, cells)
+    check_size(file, (line for cell in cells for line in _lines(cell)))
     return read(((f"cell {number}", cell) for number, cell in enumerate(cells, start=1)), functions)
 
 
@@ -93,7 +92,6 @@ def merged(first: Mapping[str, tuple[Any, ...]], second: Mapping[str, tuple[Any,
     return {**first, **{question: answer for question, answer in second.items() if answer or question not in first}}
 
 
-@functools.cache
 def _graded() -> frozenset[str]:
     """The names of all functions that the course grades."""
     return frozenset(item.function for item in (*bank.builds(), *bank.on_request()))

@@ -156,10 +156,10 @@ def check_size(name: str, sources: Iterable[str]) -> None:
     """Refuse more code than a submission needs, before its syntax tree is built.
 
     Raises:
-        Unreadable: the sources are larger than ``SOURCE_LIMIT`` together, or have more statements than a submission.
+        Unreadable: the sources are larger than ``SOURCE_LIMIT`` together, or more than a submission needs.
     """
     sources = list(sources)
     if sum(map(len, sources)) > SOURCE_LIMIT:
         raise Unreadable(f"{name} holds more than 1 MiB of code: hand in your labs alone")
     if syntax.too_much(*sources):
-        raise Unreadable(f"{name} holds more statements than a course needs: hand in your labs alone")
+        raise Unreadable(f"{name} holds more code than a submission needs: hand in your labs alone")

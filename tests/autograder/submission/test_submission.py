@@ -257,7 +257,7 @@ def test_a_cell_with_very_many_statements_is_read_in_time(tmp_path):
 
 
 MANY = {
-    "statements on one line": ["a=1;" * 100_000],
+    "statements on one line": ["a=1;" * 40_000],
     "definitions on one line": ["x=lambda:0;" * 40_000],
     "powers": ["predict('a',(10**120)**400)\n" * 15_000],
     "powers of powers": ["predict('a'," + "(" * 80 + "10" + "**400)" * 80 + ")\n"] * 500,
