@@ -195,7 +195,9 @@
     for (const [name, control] of Object.entries(controls)) wakeInput(control, inputs[name]);
     status.textContent = "";
     fields.disabled = false;
-    fields.addEventListener("input", updater(figure, status, () => readState(controls, inputs)));
+    const update = updater(figure, status, () => readState(controls, inputs));
+    fields.addEventListener("input", update);
+    phone.addEventListener("change", () => { if (figure.dataset.state) update(); }); // what was moved fits the new width
     warmAtFirstTouch(fields, status);
   }
 

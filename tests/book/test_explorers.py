@@ -38,9 +38,9 @@ def explorers(chapter: str) -> int:
 
 @needs_pyodide
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_control_moves_the_chart(shared, chapter):
+def test_every_control_moves_the_chart(visit, addresses, chapter):
     """Python runs in the page: each slider and each choice, moved, draws another chart from the same function."""
-    watch = shared("http", chapter)
+    watch = visit(f"{addresses['http']}/{chapter}")
     figures = watch.page.locator("figure.rz-explorer").all()
     assert len(figures) == explorers(chapter)
     for figure in figures:

@@ -323,7 +323,8 @@ def write_page(folder: Path, figure: str, scripts: Path) -> None:
     (folder / "book" / "03.html").write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>3</title><link rel="icon" href="data:,">'
         '<meta name="viewport" content="width=device-width">'
-        '<link rel="stylesheet" href="../_static/rankzero.css"><script defer src="../_static/explorer.js"></script>'
+        '<link rel="stylesheet" href="../_static/rankzero.css"><script defer src="../_static/wait.js"></script>'
+        '<script defer src="../_static/explorer.js"></script>'
         f"<body>{figure}</body></html>",
         encoding="utf-8",
     )
