@@ -136,7 +136,7 @@ def stages() -> list[tuple[Lane, ...]]:
 
     Tests, notebooks and browsers wait for ranks, servers and deadlines a third of their time, so they run side by side.
     """
-    unit = replace(tests("unit tests", "-n", "2", *SHARED, "-m", UNIT, "tests"), parallel=True)
+    unit = replace(tests("unit tests", "-n", "3", *SHARED, "-m", UNIT, "tests"), parallel=True)
     book = (BOOK, browser("browser", BROWSER), again(execute.WORKERS, *first_pages()))
     return [((unit,), book, (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES))]
 
