@@ -219,7 +219,7 @@ GLOSSARY = (
     Term(
         "FSDP",
         "5.7",
-        "PyTorch's fully sharded data parallelism: stage 3 of ZeRO.",
+        "PyTorch's fully sharded data parallelism: by default, stage 3 of ZeRO.",
         ("fully sharded data parallel", "fully_shard", "FSDP2"),
     ),
     Term(
@@ -232,7 +232,8 @@ GLOSSARY = (
     Term(
         "Gloo",
         "1.4",
-        "The library with which PyTorch's processes communicate on CPUs; the worlds of this course run on it.",
+        "The library with which PyTorch's processes communicate on CPUs. The worlds of this course run on it unless "
+        "there is a GPU for each rank.",
     ),
     Term(
         "goodput",

@@ -105,7 +105,6 @@ async function isolate() {
 /* The first page was loaded before this worker was there: it names what it loaded. */
 self.addEventListener("message", ({ data, ports }) => {
   if (data.isolate) return isolate().then(() => ports[0].postMessage("isolated"));
-  const keep = (copies) => (url) => copies.add(url).catch(() => copies.add(url)).catch(() => {}); // once more if it is lost
-  const kept = caches.open(COPIES).then((copies) => Promise.all(data.keep.map(keep(copies))));
+  const kept = caches.open(COPIES).then((copies) => Promise.all(data.keep.map((url) => copies.add(url).catch(() => {}))));
   return kept.then(() => ports[0].postMessage("kept"));
 });
