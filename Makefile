@@ -38,8 +38,8 @@ lint: ready ## ruff: lint and format, checking only
 format: ready ## ruff: fix and format what it can
 	@$(RUN) -m ruff check --fix-only --quiet . && $(RUN) -m ruff format --quiet . && $(RUN) -m ruff check .
 
-types: ready ## mypy on the public packages
-	@$(RUN) -m mypy
+types: ready ## pyrefly on the public packages
+	@$(RUN) -m pyrefly check
 
 stubs: ready ## generate labs/ from solutions/, cells and summaries of the notebooks, and the titles of sections
 	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections && $(RUN) -m tools.takeaways
@@ -78,7 +78,7 @@ screenshot: book ## take a screenshot of a page for the README
 	@$(RUN) -m tools.screenshot
 
 clean: ## remove what was built, keep what was installed
-	@rm -rf _build .cache/notebooks .cache/proof .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf _build .cache/notebooks .cache/proof .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove what was installed too

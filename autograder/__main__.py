@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> ExitStatus:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m autograder", description="Grade submissions of the course.")
+    parser: argparse.ArgumentParser = _Parser(
+        prog="python -m autograder", description="Grade submissions of the course."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

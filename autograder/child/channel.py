@@ -1,14 +1,12 @@
 """In the child: requests in and replies out, one JSON object per line, on descriptors that no ``print`` reaches."""
 
-# mypy: no-check-untyped-defs
-
 import os
 
 try:  # the C parts of json: importing its Python parts takes milliseconds
     from _json import encode_basestring_ascii as quote
-    from _json import make_scanner  # type: ignore[import]
+    from _json import make_scanner
 except ImportError:  # another Python
-    make_scanner = None  # type: ignore[assignment,misc]
+    make_scanner = None
 
 
 def dumps(value):

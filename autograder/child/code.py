@@ -7,8 +7,6 @@ packages of the course cannot be imported, and the ImportError says so. This fil
 and nothing else: every grading pays for the child's start.
 """
 
-# mypy: no-check-untyped-defs
-
 import sys
 
 #: Packages of the course that graded code cannot reach, with the reason.

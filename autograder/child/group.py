@@ -6,8 +6,6 @@ for them (as late as a legal program allows), and its results are written in its
 buffer too early, or never waits, is therefore wrong every time; a program that keeps the rules never notices.
 """
 
-# mypy: no-check-untyped-defs, disable-error-code="override"
-
 import contextlib
 import sys
 from binascii import a2b_base64, b2a_base64

@@ -6,8 +6,6 @@ submission prints; the first two are moved away before any of the submission's c
 on one line with the random ``id`` of its request; requests are answered one at a time, in the order of their arrival.
 """
 
-# mypy: no-check-untyped-defs
-
 import builtins
 import gc
 import marshal

@@ -1,7 +1,5 @@
 """In the child: a part of a model, built from the layers that a case describes, and its gradients after a call."""
 
-# mypy: no-check-untyped-defs
-
 import torch
 
 

@@ -7,8 +7,6 @@ every thread. None of this can be undone. If a wall does not go up, :class:`Down
 Only the C part of ctypes is used: importing its Python part takes longer than putting up all walls.
 """
 
-# mypy: no-check-untyped-defs
-
 import _ctypes
 import os
 import sys

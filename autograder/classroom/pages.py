@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograder.classroom.adjustments import Adjustment, adjusted
@@ -112,7 +112,7 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "said": said,
         "code": code,
         "name": lambda mark: code(mark.item.function) if isinstance(mark, Mark) else said(mark.item.title),
@@ -121,8 +121,10 @@ def _templates() -> jinja2.Environment:
         "median": statistics.median,
         "mean": statistics.fmean,
     }
-    environment.tests |= {
+    tests: dict[str, Callable[..., Any]] = {
         "question": lambda mark: isinstance(mark, Answered),
         "optional": lambda mark: mark.item.bonus,
     }
+    environment.filters.update(filters)
+    environment.tests.update(tests)
     return environment

@@ -155,7 +155,7 @@ def check(
 
 def noted(source: str, notes: Iterable[str] = ()) -> str:
     """What to say below a verdict: ``notes``, and whether an older Python could read ``source``."""
-    return "".join(map(function_cards.message, filter(None, [*notes, oldest_python.note(source)])))
+    return "".join(function_cards.message(said) for said in [*notes, oldest_python.note(source)] if said)
 
 
 def held(module: types.ModuleType) -> dict[str, Build]:

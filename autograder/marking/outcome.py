@@ -74,12 +74,12 @@ class Outcome:
         Raises:
             KeyError, TypeError, ValueError, Malformed: the data do not describe an outcome.
         """
-        parts = dict(kept)
+        parts: dict[str, Any] = dict(kept)
         for name in ("value", "arguments"):
             if name in parts:
                 parts[name] = _decoded(parts[name])
         if "events" in parts:
-            parts["events"] = tuple(Event(**{**event, "peers": tuple(event["peers"])}) for event in parts["events"])
+            parts["events"] = tuple(map(_event, parts["events"]))
         return cls(**parts)
 
 
@@ -89,6 +89,11 @@ def _encoded(value: Any) -> Any:
     if kind in (list, tuple) and not set(map(type, value)) <= _SMALL:
         return {kind.__name__: [values.encode(part) for part in value]}
     return values.encode(value)
+
+
+def _event(kept: dict[str, Any]) -> Event:
+    parts: dict[str, Any] = {**kept, "peers": tuple(kept["peers"])}
+    return Event(**parts)
 
 
 def _decoded(kept: Any) -> Any:

@@ -149,7 +149,7 @@ _RATIOS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 
 # Instrumenting.
 
-_OPERATORS = {
+_OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
     ast.Mult: "mul",

@@ -55,7 +55,8 @@ class _Hall:
 
     def open(self, port: Port) -> None:
         """Use these workers from now on."""
-        self.port, self.users = port, [None] * port.places
+        self.port = port
+        self.users = [None] * port.places
 
     def enter(self, process: Process) -> int:
         """A place for a process: a free one, or that of whoever has been idle longest."""

@@ -5,8 +5,6 @@ the one before is taken away first. A cell's function runs under the recorder of
 operations the grader's broker carries out.
 """
 
-# mypy: no-check-untyped-defs
-
 from __future__ import annotations
 
 import builtins

@@ -1,7 +1,5 @@
 """In a rank's worker: the group of a cell's world, which records each operation and posts it to the grader's broker."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 from __future__ import annotations
 
 import contextlib
@@ -31,12 +29,12 @@ def link(group: ModuleType, channel: Any, log: CallLog) -> Any:
     class Link(group.Link):  # type: ignore[name-defined]
         waiting = ""
 
-        def announce(self, operation):
+        def announce(self, operation: Any) -> None:
             meets = operation.facts["name"] == MEETING
             self.places.append(-1 if meets else len(log.calls) - (log.object_call is None))
             super().announce(operation)
 
-        def serve(self):
+        def serve(self) -> Any:
             try:
                 return super().serve()
             except group.Abort:

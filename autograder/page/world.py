@@ -55,8 +55,8 @@ class _Untimed:
 class PageEvent(Event):
     """An event of a rank in the page, which has a place in the order of its rank, and no time."""
 
-    start = _Untimed()  # type: ignore[assignment]
-    end = _Untimed()  # type: ignore[assignment]
+    start = _Untimed()
+    end = _Untimed()
 
     @property
     def _facts(self) -> tuple[Any, ...]:
@@ -76,7 +76,7 @@ class PageEvent(Event):
 class World(results.World):
     """The results of a run in the page, which has no time."""
 
-    seconds = _Untimed()  # type: ignore[assignment]
+    seconds = _Untimed()
 
     def __repr__(self) -> str:
         return f"World(values={self.values!r}, lines={self.lines!r}, ranks={self.ranks})"

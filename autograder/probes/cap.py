@@ -4,8 +4,6 @@
 a right list is to solve the exercise. ``killed`` returns weights and examples, which only the right state leads to.
 """
 
-# mypy: no-check-untyped-defs
-
 from copy import deepcopy
 from random import Random
 

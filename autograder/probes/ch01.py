@@ -1,7 +1,5 @@
 """Drivers of chapter 1: processes that meet. The answer is what each of them came with, as all of them saw it."""
 
-# mypy: no-check-untyped-defs
-
 import os
 
 import torch

@@ -4,8 +4,6 @@ All answers are values. Whether gradients are averaged in place shows in the ten
 reported by the child, and the values would give a lie away: another type rounds differently.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 
 

@@ -1,7 +1,5 @@
 """Drivers of chapter 5: what a comparison of floats cannot see."""
 
-# mypy: no-check-untyped-defs
-
 from math import copysign
 
 

@@ -5,8 +5,6 @@ then restores them counts as leaving them unchanged. The type of a result in bfl
 values show whether they were rounded to it.
 """
 
-# mypy: no-check-untyped-defs
-
 import functools
 
 import torch

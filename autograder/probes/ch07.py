@@ -5,8 +5,6 @@ forward pass is counted in the child, and the grader has to believe it. A lie co
 but saves no work: a rank that runs ahead of its order is exposed by its messages, which the grader carries itself.
 """
 
-# mypy: no-check-untyped-defs
-
 import functools
 from weakref import WeakSet
 

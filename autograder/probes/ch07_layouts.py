@@ -5,8 +5,6 @@ plainly, and tests compare them with the course's. Whatever layout a program ret
 layout is the answer, and the grader knows the best one: the child's word counts for nothing.
 """
 
-# mypy: no-check-untyped-defs
-
 from dataclasses import dataclass
 from itertools import product
 from math import ceil

@@ -1,7 +1,5 @@
 """Driver of chapter 7's schedules: orders of operations, which the grader checks and simulates itself."""
 
-# mypy: no-check-untyped-defs
-
 
 def timed(program, *args, **kwargs):
     """The orders that it returns are checked and simulated; rules, makespans and peaks count, not the order itself."""

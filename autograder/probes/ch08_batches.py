@@ -5,8 +5,6 @@ recorded in the child, and the grader has to believe it: it tells a program that
 have done the work, and to falsify the record through its closure takes more than the few lines of a cache.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 
 

@@ -5,8 +5,6 @@ is ready, the clock jumps to the next timer. The child reports when a request is
 than the one ``await`` that makes it true.
 """
 
-# mypy: no-check-untyped-defs
-
 import asyncio
 import time
 from asyncio import events

@@ -3,8 +3,6 @@
 Numbers are values. The type of the integers is reported by the child; it takes one call of ``to`` to get it right.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 
 

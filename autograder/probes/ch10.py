@@ -4,8 +4,6 @@ How many turns the neighbour has had before each step is counted in the child, a
 about it takes more code than the one ``await`` that makes it true.
 """
 
-# mypy: no-check-untyped-defs
-
 import asyncio
 import selectors
 import time

@@ -6,8 +6,6 @@ original is overwritten. The child reports how many graphs were recorded, beside
 hide that graphs are recorded again, but takes more code than keeping them.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 from torch.overrides import TorchFunctionMode  # TorchDispatchMode would take seconds to import
 

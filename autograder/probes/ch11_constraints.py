@@ -4,8 +4,6 @@ Indexes and texts are values. Which texts a pattern matches is tried in the chil
 to match; to lie about it, a program must know for every text whether the schema allows it.
 """
 
-# mypy: no-check-untyped-defs
-
 import math
 from random import Random
 from re import compile as compiled_pattern

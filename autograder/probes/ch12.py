@@ -1,7 +1,5 @@
 """Drivers of chapter 12: losses with their gradients, and networks that an update changes. All answers are values."""
 
-# mypy: no-check-untyped-defs
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -5,8 +5,6 @@ is still the same object, in a gradient that is written to the old one and read 
 gradients is reported by the child; a lie about it saves no work.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d

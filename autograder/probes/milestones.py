@@ -5,8 +5,6 @@ program sees. The grader has to believe the child that these are the networks an
 still needs weights that fit an environment which can be known only by playing it.
 """
 
-# mypy: no-check-untyped-defs
-
 import torch
 
 

@@ -11,8 +11,6 @@ the middle of every step, because the grader may end this process instead of ans
 steps at other moments is killed at other moments, and has to resume all the same.
 """
 
-# mypy: no-check-untyped-defs
-
 import gc
 import sys
 import weakref

@@ -68,7 +68,7 @@ NO_GRADING = (
 NEEDED: frozenset[Guard] = frozenset({"files", "network"})
 
 #: What a report names if it is not isolated. ``channels``: ways for children to talk to each other unseen.
-REPORTED: frozenset[Guard] = NEEDED | {"processes", "channels"}
+REPORTED: frozenset[Guard] = frozenset({*NEEDED, "processes", "channels"})
 
 
 @functools.cache

@@ -72,7 +72,7 @@ class UserDrop(Layer):
         open_folder = next((folder for folder in folders if folder.stat().st_mode & OTHERS), None)
         layer.hidden, where = self.hidden, "the grader" if not self.hidden else "those"
         if self.hidden and open_folder is None:
-            layer.guards, layer.leaves = UserDrop.guards | {"files"}, ""
+            layer.guards, layer.leaves = frozenset[Guard]({*UserDrop.guards, "files"}), ""
         else:
             layer.leaves = f"files that every user may read, such as {where} in {open_folder if self.hidden else HERE}"
         return layer

@@ -15,7 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import torch
 import torch.distributed as dist
@@ -146,12 +146,12 @@ def _receive_and_compute(
         if dist.get_rank() == 0:
             dist.send(buffer, 1)
         elif first:
-            handle: Any = dist.irecv(buffer, 0)
+            handle = cast("dist.Work", dist.irecv(buffer, 0))
             _multiply(matrix, products, diary)
             handle.wait()
         else:
             _multiply(matrix, products, diary)
-            handle = dist.irecv(buffer, 0)
+            handle = cast("dist.Work", dist.irecv(buffer, 0))
             handle.wait()
         laps.append((time.monotonic() - diary.opened, diary))
     return laps

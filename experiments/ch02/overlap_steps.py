@@ -43,7 +43,7 @@ def overlap_scene(step: int) -> Scene:
             if now > start:
                 done = min(now, end) - start
                 tone = "right" if now >= end else "accent"
-                marks.append(Box(LEFT + SCALE * start, y, SCALE * done, HEIGHT, f"{done} ms", "", tone, 0.7))  # type: ignore[arg-type]
+                marks.append(Box(LEFT + SCALE * start, y, SCALE * done, HEIGHT, f"{done} ms", "", tone, 0.7))
     size = LEFT + SCALE * INSTANTS[-1] + 10, TOP + 2 * PROGRAM - 16
     return Scene(*size, tuple(marks), _says(now), _holds(now))
 

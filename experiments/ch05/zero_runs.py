@@ -173,7 +173,7 @@ class _Replicas:
         self.layers, self.micro_steps, self.held = layers, micro_steps, (0, 0, 0)
         self.reduce, self.gather = reduce, gather
         self.share = 1 / (micro_steps * dist.get_world_size())
-        self.optimizer = torch.optim.AdamW(self.own(), **OPTIONS)  # type: ignore[arg-type]
+        self.optimizer = torch.optim.AdamW(self.own(), **OPTIONS)
 
     def own(self) -> list[torch.Tensor]:
         """The tensors that this rank's optimizer updates."""

@@ -71,7 +71,7 @@ def pipe(size: int, folder: Path) -> Iterator[int | None]:
         yield None
         rest = memoryview(mine)
         while rest:
-            rest = rest[end.write(rest) if dist.get_rank() == 0 else end.readinto(rest) :]  # type: ignore[attr-defined]
+            rest = rest[end.write(rest) if dist.get_rank() == 0 else end.readinto(rest) :]
         yield mine[-1]
     dist.barrier()
     if dist.get_rank() == 0:  # rank 0 also creates the next one, which the other rank must not delete

@@ -210,6 +210,6 @@ def _trees_alt(
     else:
         text += f"; ranks that are leaves: {ranks - len(inner)}"
     if values is not None:
-        most = max(map(sum, zip(*_parts(values), strict=True)))
+        most = max(sum(parts) for parts in zip(*_parts(values), strict=True))
         text += f"; the most at one rank is {most:g} {unit}".rstrip()
     return text + "."

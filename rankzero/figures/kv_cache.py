@@ -142,7 +142,7 @@ def block_tables(
     states = cast("Mapping[str, Tables]", tables if several else {"": tables})
     names = {table: None for state in states.values() for table in state}
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
-    contents = {title: _contents(cast("Pool | None", _of(pool, title)), state) for title, state in states.items()}
+    contents = {title: _contents(_of(pool, title), state) for title, state in states.items()}
     wide = max((len(content) for content in contents.values()), default=1)
     heights = [0.75 + 0.42 * len(state) for state in states.values()]
     size = (min(9.0, 1.6 + 0.42 * wide), sum(heights) + 0.9)
@@ -161,7 +161,7 @@ def block_tables(
 
 def _of(value: T | Mapping[str, T], title: str) -> T | None:
     """The value for a moment, from a mapping by moment or from one value for all of them."""
-    return cast("Mapping[str, T]", value).get(title) if isinstance(value, Mapping) else value
+    return value.get(title) if isinstance(value, Mapping) else value
 
 
 def _contents(pool: Pool | None, state: Tables) -> list[str]:

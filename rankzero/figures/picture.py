@@ -115,8 +115,9 @@ class Picture(Figure):
         """Like Matplotlib's, without dates and random ids, so that the same picture gives the same bytes."""
         suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
         metadata = dict.fromkeys(STAMPS.get(suffix, ()))
+        settings: dict[str, Any] = {"metadata": metadata or None, "dpi": 150} | options
         with rc_context(STYLE | {"svg.hashsalt": self.alt}):
-            super().savefig(fname, **({"metadata": metadata or None, "dpi": 150} | options))
+            super().savefig(fname, **settings)
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

@@ -100,7 +100,7 @@ def must_be(words: str) -> WrapValidator:
         try:
             return handler(value)
         except ValidationError as error:
-            raise PydanticCustomError(_code(error.errors()[0]["type"]), f"must be {words}") from None
+            raise PydanticCustomError(_code(error.errors()[0]["type"]), "must be {words}", {"words": words}) from None
 
     return WrapValidator(check)
 

@@ -76,7 +76,7 @@ def install(log: CallLog) -> None:
     """From now on, record the calls of every new group of this process in ``log``."""
     global _log
     _log = log
-    c10d.ProcessGroup = RecordingGroup  # type: ignore[misc]
+    c10d.ProcessGroup = RecordingGroup
     _count_pickles()
     for name in OBJECT_COLLECTIVES:
         recorded = _as_one_event(name, getattr(c10d, name))
@@ -335,4 +335,4 @@ def _count_pickles() -> None:
             _log.object_call.received += int(size)
         return to_object(tensor, size, *args, **kwargs)
 
-    c10d._object_to_tensor, c10d._tensor_to_object = object_to_tensor, tensor_to_object  # type: ignore[assignment]
+    c10d._object_to_tensor, c10d._tensor_to_object = object_to_tensor, tensor_to_object

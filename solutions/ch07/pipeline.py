@@ -178,7 +178,9 @@ def simulate_schedule(
     ops = [[_parse(op) for op in order] for order in orders]
     homes, microbatches, kinds = _check_complete(ops)
     seconds = _durations(kinds, durations)
-    ends = {(stage, phase): [math.nan] * microbatches for stage in homes for phase in "FBW"}
+    ends: dict[tuple[int, str], list[float]] = {
+        (stage, phase): [math.nan] * microbatches for stage in homes for phase in "FBW"
+    }
     inputs = {key: _inputs(*key, homes, ends, transfer_time) for key in seconds}
     times: dict[str, tuple[float, float]] = {}
     place, clock = [0] * len(ops), [0.0] * len(ops)

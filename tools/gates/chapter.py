@@ -1,7 +1,7 @@
 """Everything that belongs to one chapter: ``python -m tools.gates.chapter 07`` (``make chapter N=07``).
 
-Two lanes run in parallel. One checks lint and format of the chapter's files and runs its tests; the other executes its
-page twice, builds it with only the opening page, opens it in the browser, and checks the types. Everything about other
+Two lanes run in parallel. One checks lint and format of the chapter's files and all types, and runs its tests; the other
+executes its page twice, builds it with only the opening page and opens it in the browser. Everything else about other
 chapters is left to ``make test``.
 """
 
@@ -18,7 +18,6 @@ from tools.gates import check
 from tools.gates.check import Lane, Step
 
 ROOMS = ("solutions", "experiments", "autograder/bank", "demos")
-TYPED = ROOMS[:3]
 #: Lists of all items, pages or chapters: a parametrized test module that names one of them covers the whole course.
 OF_ALL = re.compile(r"\b(bank\.(items|builds|CHAPTERS)|notebooks\(\)|NOTEBOOKS|CHAPTERS)\b")
 USAGE = "N must be the number of a chapter, 1 to {last}, or cap for the capstone, got {name!r}: make chapter N=07"
@@ -93,13 +92,12 @@ def page_steps(page: Path) -> Iterator[Step]:
 def lanes(chapter: Chapter) -> list[Lane]:
     """The two lanes of a chapter."""
     own = files(chapter)
-    typed = [path for room in TYPED if (path := f"{room}/{chapter.package}") in own]
     form = [
         Step("lint", ("-m", "ruff", "check", "--quiet", *own)),
         Step("format", ("-m", "ruff", "format", "--quiet", "--check", *own)),
     ]
     of_pages = [step for page in pages_of(chapter) for step in page_steps(page)]
-    return [[*form, *unit_tests(chapter)], [*of_pages, Step("types", ("-m", "mypy", *typed))]]
+    return [[*form, check.TYPES, *unit_tests(chapter)], of_pages]
 
 
 def main(arguments: list[str]) -> int:

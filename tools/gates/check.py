@@ -102,7 +102,7 @@ def again(workers: int, *executed: Path) -> Step:
 
 LINT = Step("lint", ("-m", "ruff", "check", "--quiet", "."))
 FORMAT = Step("format", ("-m", "ruff", "format", "--quiet", "--check", "."))
-TYPES = Step("types", ("-m", "mypy"))
+TYPES = Step("types", ("-m", "pyrefly", "check", "--output-format", "min-text"))
 STUBS = Step("stubs", ("-m", "tools.stubs", "--check"))
 INSTALL_CELLS = Step("install cells", ("-m", "tools.install_cells", "--check"))
 

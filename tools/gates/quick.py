@@ -105,7 +105,7 @@ def stages(change: Sequence[str], tests: Sequence[str], end: float) -> list[tupl
     """The stages, all of which end at ``end``: lint, format, types and the texts of the pages, then the tests."""
     settings = {"RANKZERO_DEADLINE": str(time.time() + end - time.monotonic() - RESERVE)}
     timed = ("--dist", "load", "-p", "tools.gates.deadline", "-m", check.UNIT)
-    form = [check.LINT, check.FORMAT, check.STUBS, check.INSTALL_CELLS]
+    form = [check.LINT, check.FORMAT, check.TYPES, check.STUBS, check.INSTALL_CELLS]
     if any(file.startswith("book/") for file in change):
         form.append(check.tests("texts of the pages", "-n", "0", "tests/test_notebooks.py", "tests/test_numbers.py"))
     proofs = []
@@ -116,10 +116,7 @@ def stages(change: Sequence[str], tests: Sequence[str], end: float) -> list[tupl
         modules = [file for file in chapter.shared_tests() if file.startswith(rooms)]
         words = " or ".join(map(chapter.selection, chapters))
         proofs.append(check.tests("tests of every item", "-n", "2", *timed, "-k", words, *modules, **settings))
-    ended = [
-        [[replace(step, until=end) for step in lane] for lane in lanes] for lanes in ([[check.TYPES], form], [proofs])
-    ]
-    return [tuple(lane for lane in lanes if lane) for lanes in ended if any(lanes)]
+    return [([replace(step, until=end) for step in lane],) for lane in (form, proofs) if lane]
 
 
 def unfinished(report: Path) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 
 _GREEK = {"alpha", "beta", "eta"}
 _FENCES = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \rfloor")}
-_RANK = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 2}
+_RANK: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 2}
 
 
 def latex(law: str) -> str:

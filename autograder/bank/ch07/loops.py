@@ -1,7 +1,5 @@
 """Chapter 07: two training loops to fix: a pipeline that hangs, and replicas that reduce too often."""
 
-# mypy: no-check-untyped-defs
-
 from __future__ import annotations
 
 from random import Random

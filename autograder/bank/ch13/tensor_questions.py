@@ -96,10 +96,7 @@ SHAPES = Question(
     kind="trace",
     title="How many numbers",
     section="13.4",
-    parts=tuple(
-        Part(label, "numbers", lambda count=count: count, 0, slips)  # type: ignore[misc]
-        for label, count, slips in _SHAPES
-    ),
+    parts=tuple(Part(label, "numbers", lambda count=count: count, 0, slips) for label, count, slips in _SHAPES),
     derivation="Tokens are $B \\times S$ with $S = P + T$. Logits of the responses are $B \\times T \\times V$. "
     "Log-probabilities, values and advantages have one number for each token of the responses, $B \\times T$; scores "
     "one for each response, $B$.",
@@ -204,7 +201,7 @@ K1_BETA = Question(
         Part(
             f"beta {beta:g}",
             "",
-            lambda beta=beta: score_after(beta),  # type: ignore[misc]
+            lambda beta=beta: score_after(beta),
             1e-6,
             (Slip("Distance costs: the penalty is taken away.", value=score_after(-beta)),) if beta else (),
         )

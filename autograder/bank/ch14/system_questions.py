@@ -136,12 +136,12 @@ MEMORY: tuple[Item, ...] = (
             Part(
                 f"states on each of {gpus} GPUs",
                 "GB",
-                lambda gpus=gpus: _states(N70) / gpus / GB,  # type: ignore[misc]
+                lambda gpus=gpus: _states(N70) / gpus / GB,
                 tolerance=0.005,
                 slips=(
                     Slip(
                         "That is one trained model: critic, reference and reward model are missing.",
-                        value=lambda gpus=gpus: 16 * N70 / gpus / GB,  # type: ignore[misc]
+                        value=lambda gpus=gpus: 16 * N70 / gpus / GB,
                     ),
                 ),
             )

@@ -123,7 +123,7 @@ def test_every_step_ends_in_time(monkeypatch):
     monkeypatch.setattr(quick, "time", SimpleNamespace(monotonic=lambda: 10.0, time=lambda: 5000.0))
     stages = quick.stages(["book/07-pipeline-expert.ipynb"], ["tests/a.py"], end=100.0)
     steps = [step for lanes in stages for lane in lanes for step in lane]
-    names = ["types", "lint", "format", "stubs", "install cells", "texts of the pages", "tests", "tests of every item"]
+    names = ["lint", "format", "types", "stubs", "install cells", "texts of the pages", "tests", "tests of every item"]
     assert [step.name for step in steps] == names
     assert {step.until for step in steps} == {100.0}
     assert float(steps[-1].settings["RANKZERO_DEADLINE"]) == 5090.0 - quick.RESERVE

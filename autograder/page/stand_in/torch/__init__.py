@@ -4,7 +4,6 @@ What it has does what torch does, and tests compare each name with torch; anythi
 names it (:mod:`.missing`). The list of names, and of what differs, is the ``README.md`` beside this package.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
 # ruff: noqa: F401
 
 import math

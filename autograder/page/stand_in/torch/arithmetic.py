@@ -1,7 +1,5 @@
 """Sums, products, quotients, remainders and powers, as functions, methods and operators."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 import operator
 

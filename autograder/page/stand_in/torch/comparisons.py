@@ -1,7 +1,5 @@
 """Bits, truth, comparisons, and choices between elements."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import operator
 
 from .dtypes import BOOL, IN_C, common, fitting

@@ -1,7 +1,5 @@
 """Copies: in memory of their own, as another type, repeated, or turned around."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 from . import shapes
 from .autograd import record
 from .dtypes import BOOL, OTHER_NAMES, DType

@@ -1,7 +1,5 @@
 """Making tensors: from numbers, filled, unfilled, from memory. Unfilled memory looks unfilled: nan, or odd integers."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 
 from . import shapes

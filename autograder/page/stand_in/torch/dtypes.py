@@ -1,7 +1,5 @@
 """Types of elements: how each is kept in memory, which numbers fit into it, and what two of them have in common."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 import struct
 from array import array

@@ -4,8 +4,6 @@ Numbers are worked on in float64 or as integers of any size and are then rounded
 after each operation. For ``+ - * /`` that gives float32's own bits.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import itertools
 import math
 

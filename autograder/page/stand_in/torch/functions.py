@@ -1,7 +1,5 @@
 """Functions of one number, applied to each element."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 import operator
 

@@ -1,7 +1,5 @@
 """Writes into a tensor's own memory: operations in place, copies and fillings."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import functools
 
 from . import autograd, shapes

@@ -1,7 +1,5 @@
 """``x[...]`` and ``x[...] = ...``: integers, slices, None and ``...`` give views; tensors and lists give copies."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 import operator
 

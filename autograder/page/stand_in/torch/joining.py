@@ -1,7 +1,5 @@
 """Several tensors made one: ``cat`` and ``stack``; and one that is cut and joined again, by ``roll``."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 
 from . import shapes

@@ -1,7 +1,5 @@
 """Products of vectors and matrices of at most two dimensions, and Kronecker's relatives that learners try."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import operator
 
 from .autograd import record

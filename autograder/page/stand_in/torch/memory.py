@@ -1,7 +1,5 @@
 """The memory of tensors: bytes that several tensors may share, and a count of the writes to them."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import ctypes
 
 from .missing import missing

@@ -1,7 +1,5 @@
 """What the stand-in does not hold: one clear sentence, whether it is asked for as a name, an import or an argument."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import functools
 import inspect
 import sys

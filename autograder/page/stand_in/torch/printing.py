@@ -1,7 +1,5 @@
 """Tensors as torch prints them: the same columns, digits, line breaks and summaries."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 
 from .dtypes import BOOL, FLOAT32, INT64

@@ -3,8 +3,6 @@
 A sum is rounded once, to float32 or float64, while torch adds in pairs: the last bits of a sum may differ from torch's.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import itertools
 import math
 import operator

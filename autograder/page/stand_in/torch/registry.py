@@ -4,8 +4,6 @@ An operation says what happens to gradients: it has a rule (:data:`RULE`), its r
 (:data:`NONE`), or, by default, it refuses a tensor that requires one.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import functools
 
 from . import autograd

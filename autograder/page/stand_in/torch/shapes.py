@@ -1,7 +1,5 @@
 """Shapes and strides: sizes, dimensions counted from the end, broadcasting, and where elements are in memory."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import itertools
 import math
 import operator

@@ -3,8 +3,6 @@
 What is computed from tensors is in the other modules, which add their methods to the class (:mod:`.registry`).
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import math
 import warnings
 

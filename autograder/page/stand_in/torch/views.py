@@ -1,7 +1,5 @@
 """The same memory in another shape, or a part of it: ``view``, ``transpose``, ``chunk`` and their relatives."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 from . import shapes
 from .autograd import record
 from .dtypes import DType

@@ -4,8 +4,6 @@ A rule is exact or it is not here: an operation without one refuses a tensor tha
 of its inputs or of its result is checked to be unchanged when the gradient comes by.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import contextlib
 import functools
 import heapq

@@ -4,8 +4,6 @@ Frames of this file, as those of torch's file of the same name, do not count whe
 program called.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import functools
 
 from ..missing import keywords, only

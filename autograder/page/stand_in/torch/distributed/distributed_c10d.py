@@ -4,8 +4,6 @@ A backend is registered by name with :meth:`Backend.register_backend`; the page'
 class that :data:`ProcessGroup` names at that moment stands before the backend, so that a recorder can replace it.
 """
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import io
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """Groups of ranks: a group hands each operation to the backend that carries it out."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import enum
 
 from ..missing import missing

@@ -1,7 +1,5 @@
 """Results that are there already, or will be when they are set."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 from ..missing import getter, missing
 
 __getattr__ = getter("torch.futures")

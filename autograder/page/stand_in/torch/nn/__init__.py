@@ -1,7 +1,5 @@
 """Modules with parameters: what a part of a model needs to run forward and backward. Nothing is drawn at random."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 from ..dtypes import FLOAT32
 from ..memory import Device
 from ..missing import getter, missing

@@ -1,7 +1,5 @@
 """Functions of models."""
 
-# mypy: allow-untyped-defs, no-check-untyped-defs
-
 import warnings
 
 from ..autograd import record
