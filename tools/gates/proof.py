@@ -33,6 +33,7 @@ PARTS = {
     "classes": "a class of two hundred, and classes on other machines",
     "corpus": "the hostile corpus without each layer of the sandbox, as other users, and in a container",
     "guides": "the guides of instructors and contributors, followed literally",
+    "laws": "properties that hold for whatever is drawn, with many more examples",
     "notebooks": "every notebook, run a second time",
     "pages": "every page in the browser, every cell that it can run",
     "firefox": "the ranks of a page in Firefox",
@@ -50,6 +51,9 @@ def steps(part: str, passed: Path) -> list[Step]:
     """What a part runs, without the tests that passed before; a notebook is run again as a whole."""
     if part == "notebooks":
         return [check.BOOK, replace(check.again(execute.WORKERS, check.EXECUTED), name=part)]
+    if part == "laws":
+        chosen = ("-m", "hypothesis and not browser", "--hypothesis-profile", part, "tests")
+        return [going_on(check.tests(part, "-n", "3", *check.SHARED, *chosen), passed)]
     if part in OPENED:
         return [check.BOOK, going_on(check.browser(part, expression(part)), passed)]
     tests = check.tests(part, "-n", "3", *check.SHARED, "-m", expression(part), *check.marked("proof"))
