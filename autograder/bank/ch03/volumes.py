@@ -154,8 +154,7 @@ VOLUMES = (
             ),
         ),
         derivation="All links are busy in every step, so the time is the bytes that one rank sends over one link's "
-        "bandwidth:\n\n$$T = \\frac{2(N-1)}{N}\\cdot\\frac{S}{B}, \\qquad N = 8,\\; S = 2\\text{ GB},\\; B = "
-        "50\\text{ GB/s}.$$",
+        "bandwidth:\n\n$$T = \\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$$\n\nwith $N = 8$, $S = 2$ GB and $B = 50$ GB/s.",
     ),
     Question(
         id="03-duplex",
@@ -207,8 +206,8 @@ VOLUMES = (
             ),
         ),
         derivation="Every one of the $2(N-1)$ steps starts a message:\n\n"
-        "$$T = 2(N-1)\\left(\\alpha + \\frac{S}{N B}\\right), \\qquad 2(N-1)\\,\\alpha \\text{ of it latency},$$\n\n"
-        "with $N = 8$, $S = 2$ GB, $B = 50$ GB/s and $\\alpha = 5$ µs.",
+        "$$T = 2(N-1)\\left(\\alpha + \\frac{S}{N B}\\right).$$\n\n"
+        "Of this, $2(N-1)\\,\\alpha$ is latency. Here $N = 8$, $S = 2$ GB, $B = 50$ GB/s and $\\alpha = 5$ µs.",
     ),
     Question(
         id="03-expert-tokens",
