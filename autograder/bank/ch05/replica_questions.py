@@ -63,7 +63,8 @@ REPLICAS = (
             ),
         ),
         derivation="The gradient of a mean over all $n$ rows is the mean of the ranks' gradients, weighted with their "
-        "rows:\n\n$$g = \\sum_r \\frac{n_r}{n}\\,g_r, \\qquad n_0 = 7,\\; g_0 = 2,\\; n_1 = 3,\\; g_1 = 4.$$",
+        "rows:\n\n$$g = \\sum_r \\frac{n_r}{n}\\,g_r$$\n\nwith $n_0 = 7$ and $g_0 = 2$ on one rank, "
+        "$n_1 = 3$ and $g_1 = 4$ on the other.",
     ),
     Question(
         id="05-hidden-share",
