@@ -18,8 +18,8 @@ LONG = ("full marks", "rlhf runs", "instructors' guide", "contributing", "contai
 #: Rooms whose tests send functions of their own to ranks.
 SENT = ("autograder", "demos", "experiments", "solutions")
 
-#: Processes share the cores: a moment's wait is no failure, and neither is an input that was slow to draw. Laws are tried
-#: with more examples in ``make proof``.
+#: Processes share the cores: a moment's wait is no failure, and neither is an input that was slow to draw. Laws get
+#: more examples in ``make proof``.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 settings.register_profile("course", settings.get_profile("laws"), max_examples=40)
 settings.load_profile("course")

@@ -7,6 +7,7 @@ what the plot shows, with the numbers that matter. Axis labels include the unit.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -186,7 +187,8 @@ def _names(axes: Axes, names: Sequence[str], label: str, flat: bool) -> None:
 
 def _in_lines(name: str) -> str:
     """The name of a row; on a phone in lines."""
-    return room(name, textwrap.fill(name, 18))
+    together = re.sub(r"(\d) (?=\S{1,2}$)", "\\1\N{NO-BREAK SPACE}", name)  # a number and its unit
+    return room(name, textwrap.fill(together, 18))
 
 
 def _columns(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:

@@ -1,8 +1,8 @@
 """Everything that belongs to one chapter: ``python -m tools.gates.chapter 07`` (``make chapter N=07``).
 
 Two lanes run in parallel. One checks lint and format of the chapter's files, and types, and runs its tests; the other
-executes its page twice, builds it with only the opening page and opens it in the browser. Everything about other chapters
-is left to ``make test``.
+executes its page twice, builds it with only the opening page and opens it in the browser. Everything about other
+chapters is left to ``make test``.
 """
 
 from __future__ import annotations

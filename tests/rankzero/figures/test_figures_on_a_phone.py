@@ -75,6 +75,15 @@ def test_titles_and_labels_are_broken_between_words():
     assert panel.get_title(loc="left") == "reduce_scatter_tensor"
 
 
+def test_a_unit_stays_with_its_number():
+    """Kills a row's name whose last line is a lone "s"."""
+    with phone():
+        names = [f"TP{ranks} DP8 ZeRO-2, 59 s" for ranks in (2, 4, 8)]
+        (axes,) = plots.bars({name: {"part": 1} for name in names}, y="GB", alt="Bars.", stacked=True).axes
+    rows = [label.get_text() for label in axes.get_yticklabels()]
+    assert rows == [f"TP{ranks} DP8 ZeRO-2,\n59\N{NO-BREAK SPACE}s" for ranks in (2, 4, 8)]
+
+
 def test_names_of_a_legend_fit_in_the_columns_that_it_has():
     """Kills a legend whose columns are counted as if all of them were full."""
     picture = figures.block_picture({"all_reduce": STATES, "all_gather": STATES})
