@@ -87,6 +87,7 @@ def _page(template: str, values: dict[str, Any], facts: Mapping[str, str], stamp
     """A template filled in with ``values``. The page ends with ``facts`` and the stamps, as far as they are known."""
     known = {"grader": report.version(), **stamps}
     values["facts"] = [*facts.items(), *((name, str(known.get(stamp) or "")) for stamp, name in STAMPS.items())]
+    values["hand_in"] = concepts.hand_in(concepts.book_of(stamps))
     values["reading"] = functools.partial(concepts.reading, book=concepts.book_of(stamps))
     page = _templates().get_template(template).render(values)
     return page.encode("utf-8", "replace").decode()  # a file name may contain bytes that are not UTF-8

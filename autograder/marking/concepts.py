@@ -57,10 +57,21 @@ def reading(section: str, book: str = "") -> Reading:
     page = page_of(section)
     if not page:
         return Reading(section, title, "")
-    built, notebooks = (book, "") if book else _addresses(CONFIG)
+    built, notebooks = _places(book)
     if built:
-        return Reading(section, title, f"{built.rstrip('/')}/{page}.html#{anchor(title)}")
+        return Reading(section, title, f"{built}/{page}.html#{anchor(title)}")
     return Reading(section, title, f"{notebooks}/{page}.ipynb" if notebooks else "")
+
+
+def hand_in(book: str = "") -> str:
+    """The address of the page "What to hand in", with ``book`` as for :func:`reading`; empty if unknown."""
+    built, source = _places(book)
+    return f"{built}/hand-in.html" if built else f"{source}/hand-in.md" if source else ""
+
+
+def _places(book: str) -> tuple[str, str]:
+    """Where the built book's chapters are, if it is known, and else the notebooks of the repository."""
+    return (book.rstrip("/"), "") if book else _addresses(CONFIG)
 
 
 def anchor(title: str) -> str:

@@ -80,7 +80,9 @@ def _headline(grading: Grading, book: str) -> str:
         return f"Not graded: {grading.reason}."
     lines = [f"{total(grading)}.", *_course(grading, book)]
     lines += [f"Not judged: {grading.reason}."] if grading.reason else []
-    return "\n".join([*lines, *(f"Note: {problem}" for problem in grading.problems)])
+    lines += [f"Note: {problem}" for problem in grading.problems]
+    page = concepts.hand_in(book) if grading.problems else ""
+    return "\n".join([*lines, *([f"What to hand in: {page}"] if page else [])])
 
 
 def _course(grading: Grading, book: str) -> list[str]:

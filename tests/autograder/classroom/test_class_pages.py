@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -219,6 +220,17 @@ def test_nothing_that_people_chose_becomes_markup(attack):
 def test_a_name_that_is_not_unicode_makes_a_page_all_the_same():
     page = pages.learner(Graded(handed("lone \udcff"), refused("a \udcff", "b")), {})
     assert "lone" in page.encode("utf-8").decode("utf-8")
+
+
+def test_who_handed_in_something_wrong_is_led_to_the_page_that_says_what_to_hand_in():
+    """Kills a note about the files that leaves a learner alone, and blame for a fault of the grader."""
+    link, stamps = "https://example.org/book/hand-in.html", {"book": "https://example.org/book/"}
+    right = Grading("a.zip", "s", (marked(toys.SCALE, "right", 1.0),))
+    noted = replace(right, problems=("no notebook",))
+    cases = [(noted, False), (refused("a.zip", "broken"), False)]
+    for grading, fault in [*cases, (refused("a.zip", "broken"), True), (right, False)]:
+        read = Read(pages.learner(Graded(handed("Ana"), grading, fault=fault), stamps))
+        assert (link in read.links) == ((grading, fault) in cases)
 
 
 # The class

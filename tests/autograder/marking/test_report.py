@@ -193,6 +193,13 @@ def test_a_refusal_costs_no_attempt():
     assert results["tests"] == []
 
 
+def test_a_note_about_the_files_is_followed_by_the_page_that_says_what_to_hand_in(grading):
+    noted = replace(grading, problems=("no notebook",))
+    said = report.results(noted, {"book": "https://example.org/book"})["output"].splitlines()
+    assert said[-2:] == ["Note: no notebook", "What to hand in: https://example.org/book/hand-in.html"]
+    assert "What to hand in" not in report.results(grading, {"book": "https://example.org/book"})["output"]
+
+
 def test_results_are_written_whole_or_not_at_all(tmp_path):
     """Kills: writing NaN, which is not JSON, and leaving half a file when it is refused."""
     out = tmp_path / "results.json"
