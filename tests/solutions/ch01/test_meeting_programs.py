@@ -11,6 +11,7 @@ import torch.distributed as dist
 from experiments.ch01.launching import launched
 from rankzero import world
 from solutions.ch01.first_program import join, pair_sum
+from solutions.ch01.ranks import debug_device, locate, rendezvous
 
 PROGRAM = """
 import json, os, sys
@@ -23,7 +24,8 @@ import torch.distributed as dist
 device = join(os.environ)
 total = torch.tensor(dist.get_rank())
 dist.all_reduce(total)
-found = {{"RANK": os.environ["RANK"], "device": device, "sum": total.item()}}
+names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+found = {{"device": device, "sum": total.item(), **{{name: os.environ[name] for name in names}}}}
 sys.stdout.write(json.dumps(found) + "\\n")
 dist.destroy_process_group()
 """
@@ -38,6 +40,13 @@ def test_pairs_keep_the_sum(ranks):
     assert [one is None for one in held] == [rank % 2 == 0 and rank + 1 < ranks for rank in range(ranks)]
 
 
-def test_processes_of_torchrun_meet():
-    found = launched("torchrun", ranks=2, program=PROGRAM.format(join=inspect.getsource(join)))
-    assert [(one["device"], one["sum"]) for one in found] == [(rank, 1) for rank in range(2)]
+def test_processes_of_torchrun_meet_and_have_the_places_that_it_gave_them():
+    """Its own arithmetic: GROUP_RANK is the node, LOCAL_RANK the device."""
+    seen = launched("torchrun", ranks=2, program=PROGRAM.format(join=inspect.getsource(join)))
+    assert [(one["device"], one["sum"]) for one in seen] == [(rank, 1) for rank in range(2)]
+    for rank, environ in enumerate(seen):
+        found = rendezvous(environ)
+        assert (found.rank, found.world_size) == (rank, 2)
+        place = locate(found.rank, int(environ["LOCAL_WORLD_SIZE"]))
+        assert place == (int(environ["GROUP_RANK"]), found.local_rank)
+        assert debug_device(environ) == found.local_rank

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.distributed.device_mesh import init_device_mesh
 
-from experiments.ch01.launching import launched
 from rankzero import world
 from solutions.ch01.ranks import Rendezvous, coordinates, debug_device, locate, process_groups, rendezvous
 
@@ -179,25 +178,6 @@ def test_the_library_accepts_what_we_accept(monkeypatch):
             assert read_by_the_library(fewer, monkeypatch) is None
             with pytest.raises(ValueError, match=rf"not set: {name}$"):
                 rendezvous(fewer)
-
-
-EVERYTHING = """\
-import json, os, sys
-names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-sys.stdout.write(json.dumps({name: os.environ.get(name) for name in names}) + "\\n")
-"""
-
-
-def test_a_real_launcher_agrees():
-    """torchrun's own arithmetic: GROUP_RANK is the node, LOCAL_RANK the device."""
-    started = launched("torchrun", ranks=2, program=EVERYTHING)
-    assert [int(environ["RANK"]) for environ in started] == [0, 1]
-    for environ in started:
-        found = rendezvous(environ)
-        place = locate(found.rank, int(environ["LOCAL_WORLD_SIZE"]))
-        assert place == (int(environ["GROUP_RANK"]), found.local_rank)
-        assert debug_device(environ) == found.local_rank
-        assert found.world_size == 2
 
 
 def test_the_device_is_local():
