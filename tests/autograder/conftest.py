@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from autograder.classroom import classes, collecting, storage
-from tests.autograder import a_class
+from tests.autograder import a_class, nursery
 
 
 @pytest.fixture
 def key(tmp_path: Path) -> str:
     """A file with the key of the tests, as ``--key`` takes it."""
     return a_class.written_key(tmp_path / "key")
+
+
+@pytest.fixture(scope="session")
+def with_torch() -> Iterator[socket.socket | None]:
+    """A process that has imported torch."""
+    with nursery.opened() as control:
+        yield control
+
+
+@pytest.fixture(scope="module")
+def forked(with_torch: socket.socket | None) -> Iterator[None]:
+    """Children without a sandbox are forked from a process that has imported torch."""
+    with nursery.forking(with_torch):
+        yield
 
 
 @pytest.fixture(scope="session", params=[20, pytest.param(200, marks=pytest.mark.proof(part="classes"))])

@@ -63,11 +63,14 @@ def changes_x(stage, x):
     return 0
 
 
+#: Its child is forked, beside those of others.
+pytestmark = pytest.mark.xdist_group("systems")
+
 PROGRAMS = [trained, layers, the_stage_itself, forgets_one, twice_as_much, other_value, spoils_its_weights, changes_x]
 
 
 @pytest.fixture(scope="module")
-def child():
+def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
     with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
         yield lambda program, *args: runner.run(replace(ITEM, function=program.__name__), [Case(args=args)])[0]

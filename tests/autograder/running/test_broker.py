@@ -12,8 +12,8 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
 
-#: The tests share children, so one process runs them.
-pytestmark = pytest.mark.xdist_group("broker")
+#: The tests share children, so one process runs them; those of systems are forked from the same process.
+pytestmark = pytest.mark.xdist_group("systems")
 
 SOURCE = """
 import torch
@@ -224,8 +224,8 @@ def case(ranks: int) -> Case:
 
 
 @pytest.fixture(scope="module")
-def runner():
-    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("best"), Limits(world=200.0)) as running:
+def runner(forked):
+    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("none"), Limits(world=200.0)) as running:
         yield running
 
 

@@ -16,7 +16,7 @@ from autograder.bank.ch12 import milestones as ch12_milestones
 from autograder.items import NoQuestion
 from autograder.maintenance import verifying
 from autograder.running import milestones
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Level, Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder import a_class
 
@@ -54,10 +54,10 @@ def play(policy, steps, **options):
 """
 
 
-def tries(submission: Submission, tries: int = 1, **changed) -> list[milestones.Try]:
+def tries(submission: Submission, tries: int = 1, sandbox: Level = "best", **changed) -> list[milestones.Try]:
     """The first tries."""
     asked = replace(CARTPOLE, **{"needed": 1, "tries": tries, **changed})
-    return list(milestones.tries(asked, submission, Sandbox.measure("best"), KEY))
+    return list(milestones.tries(asked, submission, Sandbox.measure(sandbox), KEY))
 
 
 def handed_in(body: str, before: str = "") -> Submission:
@@ -74,9 +74,10 @@ def test_the_reference_solves_it():
     assert one.passed, one.sentence
 
 
-def test_in_few_steps_the_reference_learns():
-    """The course's own loop, in the sandbox: far better than an untrained policy, which falls after about 20."""
-    (one,) = tries(verifying.submission("solutions", [CARTPOLE.item]), steps=FEW, goal=60.0)
+@pytest.mark.xdist_group("systems")
+def test_in_few_steps_the_reference_learns(forked):
+    """The course's own loop: far better than an untrained policy, which falls after about 20."""
+    (one,) = tries(verifying.submission("solutions", [CARTPOLE.item]), sandbox="none", steps=FEW, goal=60.0)
     assert one.passed, one.sentence
 
 
@@ -104,10 +105,11 @@ CHEAPEST = "a table and no play"
 
 
 @pytest.mark.parametrize("cheat", [CHEAPEST, *(pytest.param(one, marks=SYSTEMS) for one in CHEATS if one != CHEAPEST)])
-def test_weights_that_were_written_before_do_not_pass(cheat):
+@pytest.mark.xdist_group("systems")
+def test_weights_that_were_written_before_do_not_pass(cheat, forked):
     """Kills: a milestone that takes whatever balances the plain pole, however it came about."""
     body, sentence = CHEATS[cheat]
-    found = tries(handed_in(body, TABLE + PLAYS), tries=2, needed=2, steps=4_000)
+    found = tries(handed_in(body, TABLE + PLAYS), tries=2, sandbox="none", needed=2, steps=4_000)
     assert [one.passed for one in found] == [False]  # the second try is not needed to know the end
     assert sentence in found[0].sentence
 

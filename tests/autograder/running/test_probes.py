@@ -16,8 +16,8 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
-#: The tests share children, so one process runs them.
-pytestmark = pytest.mark.xdist_group("probes")
+#: The tests share children, which are forked, so one process runs them.
+pytestmark = pytest.mark.xdist_group("systems")
 
 ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
 WORLD = replace(ITEM, grade="world")
@@ -58,7 +58,7 @@ PROGRAMS = [product, detached, summed, fails]
 
 
 @pytest.fixture(scope="module")
-def child():
+def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
     with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
         yield lambda item, program, case: runner.run(replace(item, function=program.__name__), [case])[0]

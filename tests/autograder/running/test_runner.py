@@ -217,9 +217,12 @@ def test_numpy_is_there_for_those_who_import_it():
 
 
 def test_tensors_go_in_and_come_out():
-    source = "import torch\n\n\ndef f(x, y):\n    x += 1\n    return {'sum': x.sum(), 'y': y.t()}\n"
+    """Kills, too, a grader that takes bytes of a bool tensor other than 0 and 1 for an attack on its channel."""
+    source = "import torch\n\n\ndef f(x, y):\n    x += 1\n    return {'sum': x.sum(), 'y': y.t(), 'odd': unfilled()}\n"
+    source += "\n\ndef unfilled():\n    return torch.tensor([0, 2, 255], dtype=torch.uint8).view(torch.bool)\n"
     x, y = Tensor.of([1, 2]), Tensor.of([1, 2, 3, 4, 5, 6], "int64", (2, 3))
     (outcome,) = run(source, item("f", "tensor"), Case((x, y)))
+    assert outcome.value["odd"].tolist() == [False, True, True]
     assert outcome.value["sum"] == Tensor.of([5.0], shape=())
     assert outcome.value["y"] == Tensor.of([1, 4, 2, 5, 3, 6], "int64", (3, 2))
     assert outcome.arguments == (Tensor.of([2, 3]), y)
@@ -356,13 +359,6 @@ def test_a_longer_exam_has_more_time():
     plain = [item for item in many if item.grade in ("call", "calls")]
     hung = Limits.call * Limits.losses  # what one function that never returns costs
     assert Limits.of(plain).submission > hung * len(plain) / 2
-
-
-def test_a_bool_tensor_that_nobody_filled_is_an_answer():
-    """Kills a grader that takes bytes other than 0 and 1 for an attack on its channel."""
-    source = "import torch\n\n\ndef f():\n    return torch.tensor([0, 2, 255], dtype=torch.uint8).view(torch.bool)\n"
-    (outcome,) = run(source, item("f", "tensor"), Case(()))
-    assert (outcome.kind, outcome.value.tolist()) == ("value", [False, True, True])
 
 
 @pytest.mark.parametrize("failures", [1, 2])

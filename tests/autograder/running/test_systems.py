@@ -55,14 +55,14 @@ def named(slip: Slip) -> str:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    """One runner for all programs, each a module of one submission, so that torch is imported once for each rank."""
+def runner(forked) -> Iterator[Runner]:
+    """One runner for all programs, each a module of one submission, whose ranks are forked."""
     sources = {named(slip): TRAINER.item.source_of(slip) for slip in TRAINER.item.slips}
     (reference,) = verifying.submission("solutions", [TRAINER.item]).units
     (stub,) = (unit for unit in verifying.submission("labs", [TRAINER.item]).units if unit.module == "trainer")
     sources |= {"trainer": reference.source, "stub": stub.source, "another": inspect.getsource(another_trainer)}
     submission = handed(sources)
-    with Runner(submission, Sandbox.measure("best"), systems.limits(TRAINER), [TRAINER.item]) as made:
+    with Runner(submission, Sandbox.measure("none"), systems.limits(TRAINER), [TRAINER.item]) as made:
         yield made
 
 
@@ -152,9 +152,9 @@ def test_what_is_no_trainer_is_told_so():
     assert told == {}
 
 
-def test_a_submission_without_a_trainer_is_asked_once():
+def test_a_submission_without_a_trainer_is_asked_once(forked):
     """Kills: a runner that loads a broken file once for each level."""
-    found = list(systems.verdicts(TRAINER, handed({"trainer": "x = 1\n"}), Sandbox.measure("best"), KEY))
+    found = list(systems.verdicts(TRAINER, handed({"trainer": "x = 1\n"}), Sandbox.measure("none"), KEY))
     assert [level for level, _ in found] == list(TRAINER.levels)
     assert {verdict.wrong for _, verdict in found} == {"the submission has no function or class named train"}
 
@@ -193,9 +193,10 @@ def small() -> System:
     return replace(TRAINER, levels=TRAINER.levels[:1])
 
 
-def test_the_command_prints_a_sheet(capsys, key, monkeypatch):
+def test_the_command_prints_a_sheet(capsys, key, monkeypatch, forked):
     monkeypatch.setattr(bank, "systems", lambda: (small(),))
-    assert main(["milestone", str(verifying.room("solutions")), "--only", "07-trainer", "--key", key]) == 0
+    command = ["milestone", str(verifying.room("solutions")), "--only", "07-trainer", "--sandbox", "none"]
+    assert main([*command, "--key", key]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("07-trainer: 1 levels")
     assert " ".join(said[1].split()) == "level verdict bytes sent / least bytes held / least hops / least"

@@ -34,7 +34,8 @@ def sandbox(level: str) -> Sandbox:
     return box
 
 
-def test_only_what_the_broker_carried_is_an_event():
+@pytest.mark.xdist_group("systems")
+def test_only_what_the_broker_carried_is_an_event(forked):
     """Kills a grader that believes a rank's own log: the right value without a collective has no events."""
     file = Path(__file__).parents[1] / "hostile" / "world_no_collective.py"
     with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
