@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return store()
     mine, (model, scorer) = parts(asked.code), models(asked)
     betas, iterations = ((asked.betas[0], asked.betas[-1]), 2) if asked.quick else (asked.betas, asked.iterations)
-    base = replace(runs.DEFAULTS, responses=32 if asked.quick else 64)
+    base = replace(runs.DEFAULTS, responses=16 if asked.quick else 64)
     found = {
         beta: runs.ppo(runs.assemble(model, scorer), replace(base, beta=beta), iterations, asked.seed, mine)
         for beta in betas

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     model, scorer = models(asked)
     team = runs.assemble(model, runs.judged if asked.reward == "judge" else scorer)
     loop = runs.ppo if asked.algorithm == "ppo" else runs.grpo
-    settings = runs.Settings(beta=asked.beta, responses=32 if asked.quick else 64)
+    settings = runs.Settings(beta=asked.beta, responses=16 if asked.quick else 64)
     points = loop(team, settings, min(asked.iterations, 4 if asked.quick else 1000), asked.seed, mine)
     rows = [(p.iteration, p.score, p.judge, p.kl, p.length, p.clipped) for p in points]
     show(asked, Table(HEADER, rows), lambda: picture(points))

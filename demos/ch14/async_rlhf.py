@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lag_runs.store(lag_runs.lag_rows(reference()))
         return verdict(True, "stored")
     asked.steps = min(asked.steps, 6) if asked.quick else asked.steps
-    right = (together if asked.lag is None else lagged)(asked, reference(0, 30 if asked.quick else 200), recipe)
+    right = (together if asked.lag is None else lagged)(asked, reference(0, 25 if asked.quick else 200), recipe)
     return verdict(right, "no batch is older than the bound, and the judge's verdict rises as it should")
 
 

@@ -121,6 +121,7 @@ class MemoryJob:
 
     def __init__(self, responses: int = 6, offload: str = "and frozen models") -> None:
         self.responses = responses
+        gc.freeze()  # only what the job makes is searched for tensors, however much the process holds
         empty = Weights(GPT(CONFIG))
         self._models = {name: copy.deepcopy(empty) for name in (*MODELS, "rollout")}
         self.phases = cycle(self.sizes(), offload)
@@ -138,6 +139,7 @@ class MemoryJob:
             weights.leave()
         self.held.clear()
         self._folder.cleanup()
+        gc.unfreeze()
 
     def sizes(self) -> dict[str, int]:
         """Bytes of each tenant in 32-bit floats, by formula; 0 for the activations, which a pass has yet to count."""

@@ -33,32 +33,34 @@ def table(tmp_path: Path, name: str, *arguments: str, status: int = 0) -> list[d
 
 @dataclass(frozen=True)
 class Quick:
-    """What a quick run ends with: its status, what it printed, the table's rows, and every file that it left."""
+    """What a quick run ends with: its status, what it printed, the table's rows, and every file that it left; whether
+    it drew a picture."""
 
     status: int
     said: str
     rows: list[dict[str, str]]
-    files: dict[str, bytes]
+    files: set[str]
+    pictured: bool
 
 
 @functools.cache
 def quick(name: str) -> Quick:
-    """The quick run of a demo that saves its table, and its picture if it has one: once for all tests."""
-    said = io.StringIO()
+    """The quick run of a demo that saves its table and draws its picture if it has one: once for all tests."""
+    said, drawn = io.StringIO(), []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         target = Path(folder, "table.csv")
 
         def show(arguments, table, picture=None):
             common.show(arguments, table, picture)
             if picture:
-                picture().savefig(target.with_name("picture.png"), dpi=30)
+                drawn.append(picture())
 
         patch.setattr(importlib.import_module(demos.names()[name]), "show", show)
         with contextlib.redirect_stdout(said):
             status = run(name, "--quick", "--save", str(target))
-        files = {file.name: file.read_bytes() for file in target.parent.iterdir()}
-    rows = list(csv.DictReader(files["table.csv"].decode().splitlines()))
-    return Quick(status, said.getvalue(), rows, files)
+        rows = list(csv.DictReader(target.read_text("utf-8").splitlines()))
+        files = {file.name for file in target.parent.iterdir()}
+    return Quick(status, said.getvalue(), rows, files, any(hasattr(one, "savefig") for one in drawn))
 
 
 def refused(name: str, *arguments: str) -> str:

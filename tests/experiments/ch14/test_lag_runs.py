@@ -93,6 +93,7 @@ def test_the_store_is_complete():
     assert all(len(stored(*one)) == len(lag_runs.SEEDS) for one in wanted)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.xdist_group("rlhf runs")
 def test_a_stored_run_is_found_again():
     """Digits differ between machines; what a lag does to learning does not."""
