@@ -50,7 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         options.error(str(error))
     once = block_run(ranks, heads, kv_heads, arguments.sp, operators=operators)
-    run = train_twins(ranks, heads, kv_heads, arguments.sp, min(arguments.steps, 200), operators=operators)
+    run = train_twins(
+        ranks, heads, kv_heads, arguments.sp, 5 if arguments.quick else arguments.steps, operators=operators
+    )
     calls = ", ".join(f"{count} {name}" for name, count in once.calls.items()) or "none"
     print(f"each KV head is on {once.replicas} ranks; collectives of one pass: {calls}; {once.bytes:,.0f} B sent")
     pairs = zip(run.whole, run.split, strict=True)

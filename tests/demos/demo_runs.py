@@ -44,6 +44,13 @@ class Quick:
 
 
 @functools.cache
+def few(name: str) -> tuple[str, ...]:
+    """Two ranks for a demo that takes a number of them: tests of its chapter run it with more."""
+    parser, _ = command_line(name)
+    return ("--ranks", "2") if any("--ranks" in option.option_strings for option in parser._actions) else ()
+
+
+@functools.cache
 def quick(name: str) -> Quick:
     """The quick run of a demo that saves its table and draws its picture if it has one: once for all tests."""
     said, drawn = io.StringIO(), []
@@ -57,7 +64,7 @@ def quick(name: str) -> Quick:
 
         patch.setattr(importlib.import_module(demos.names()[name]), "show", show)
         with contextlib.redirect_stdout(said):
-            status = run(name, "--quick", "--save", str(target))
+            status = run(name, "--quick", "--save", str(target), *few(name))
         rows = list(csv.DictReader(target.read_text("utf-8").splitlines()))
         files = {file.name for file in target.parent.iterdir()}
     return Quick(status, said.getvalue(), rows, files, any(hasattr(one, "savefig") for one in drawn))

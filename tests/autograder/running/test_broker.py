@@ -236,7 +236,7 @@ def program(name: str):
     return namespace[name]
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.proof(part="systems")), 4])
 @pytest.mark.parametrize("name", ["reductions", "moves", "messages", "objects", "subgroups"])
 def test_a_legal_program_gets_what_the_library_gives(runner, name, ranks):
     """The oracle is torch.distributed over Gloo, in real processes."""

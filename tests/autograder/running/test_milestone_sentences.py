@@ -55,7 +55,7 @@ COUNTS = [3, 1, 2]
     ],
 )
 def test_a_skipped_micro_batch_is_named(weigh, words):
-    job = drawn(Random(3), {"micro_batches": 3}, lambda s, r, m: COUNTS[(s + m) % 3])
+    job = drawn(Random(3), {"micro_batches": 3}, lambda s, r, m: COUNTS[(s + m) % 3], steps=3)
     assert words in trainer_weights.wrong_weights(job, played(job, weigh))
 
 

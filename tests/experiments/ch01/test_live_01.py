@@ -64,7 +64,9 @@ def sleeper(folder: Path) -> str:
     return f"import os, time\nopen({str(folder)!r} + f'/{{os.getpid()}}', 'w').close()\ntime.sleep(1000)"
 
 
-@pytest.mark.parametrize(("launcher", "timeout"), [("spawn", 1.0), ("torchrun", 5.0)])
+@pytest.mark.parametrize(
+    ("launcher", "timeout"), [("spawn", 1.0), pytest.param("torchrun", 5.0, marks=pytest.mark.proof(part="runs"))]
+)
 def test_no_process_outlives_the_deadline(tmp_path, launcher, timeout):
     """Torchrun's processes are in sessions of their own: killing it would leave them behind."""
     with pytest.raises(TimeoutError, match="were terminated"):

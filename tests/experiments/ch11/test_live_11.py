@@ -263,7 +263,7 @@ def test_the_masked_law_is_a_law(moods):
 
 def test_masked_speculation_follows_the_masked_target(moods):
     law = masked_law(form_pair(), *moods)
-    counts = pairs_drawn(form_pair(), *moods, count=300, draft_length=2)
+    counts = pairs_drawn(form_pair(), *moods, count=100, draft_length=2)
     assert chi_square(counts, law).p_value > 0.001
 
 

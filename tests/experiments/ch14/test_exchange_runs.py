@@ -16,7 +16,7 @@ from rankzero.world import shared_weights
 pytestmark = pytest.mark.xdist_group("rlhf runs")  # one process, which trains the reference once
 
 UPDATES = 2
-SHORT = replace(DECOUPLED, settings=replace(DECOUPLED.settings, responses=16))
+SHORT = replace(DECOUPLED, settings=replace(DECOUPLED.settings, responses=8))
 
 
 @pytest.fixture(scope="module")
