@@ -234,10 +234,11 @@ def train(
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
         raise ValueError(f"steps must be an integer >= 0, got {steps!r}")
     config = config or GPTConfig(vocab=len(ByteTokenizer().vocabulary))
-    model = GPT(config, seed)
+    model, pieces = GPT(config, seed), batches(text, batch, max(1, config.context // 2), seed)
+    if not steps:  # and no optimizer, which takes a second to import what it is made of
+        return model
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, fused=True)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(steps, 1), eta_min=learning_rate / 10)
-    pieces = batches(text, batch, max(1, config.context // 2), seed)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, eta_min=learning_rate / 10)
     with one_thread():
         for _ in range(steps):
             optimizer.zero_grad()

@@ -47,7 +47,7 @@ class Quick:
 def few(name: str) -> tuple[str, ...]:
     """Two ranks for a demo that takes a number of them: tests of its chapter run it with more."""
     parser, _ = command_line(name)
-    return ("--ranks", "2") if any("--ranks" in option.option_strings for option in parser._actions) else ()
+    return ("--ranks", "2") if any(option.dest == "ranks" and option.default for option in parser._actions) else ()
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from rankzero.events import Ledger
 
 #: The tests share children, so one process runs them; those of systems are forked from the same process.
 pytestmark = pytest.mark.xdist_group("systems")
+SYSTEMS = pytest.mark.proof(part="systems")
 
 SOURCE = """
 import torch
@@ -223,9 +224,11 @@ def case(ranks: int) -> Case:
     return Case(tuple((Tensor.of([rank + 1.0, 2.0 * rank]),) for rank in range(ranks)))
 
 
-@pytest.fixture(scope="module")
-def runner(forked):
-    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("none"), Limits(world=200.0)) as running:
+@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+def runner(request, forked):
+    with Runner(
+        Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure(request.param), Limits(world=200.0)
+    ) as running:
         yield running
 
 
@@ -236,7 +239,7 @@ def program(name: str):
     return namespace[name]
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.proof(part="systems")), 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=SYSTEMS), 4])
 @pytest.mark.parametrize("name", ["reductions", "moves", "messages", "objects", "subgroups"])
 def test_a_legal_program_gets_what_the_library_gives(runner, name, ranks):
     """The oracle is torch.distributed over Gloo, in real processes."""

@@ -1,7 +1,7 @@
 """The milestone "survive": the reference has every level; a wrong run loses the one it breaks and reads why.
 
-Wrong runs on one rank live in this process, where a kill is an exception that nothing catches. In the sandbox processes
-are really killed, and each of them takes seconds to start again.
+Wrong runs on one rank live in this process, where a kill is an exception that nothing catches. Elsewhere processes are
+really killed; in the sandbox, each of them takes seconds to start again.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def test_a_desk_answers_no_other_questions(question):
         Attempt([Disk()])(0, question)
 
 
-# In the sandbox.
+# In processes.
 
 
 class Witness:
@@ -252,11 +252,11 @@ SANDBOXED = {
 }
 
 
-@pytest.fixture(scope="module")
-def runner(forked) -> Iterator[Runner]:
+@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
     limits = replace(systems.limits(SURVIVE), tensors=600.0)
-    with Runner(handed(SANDBOXED), Sandbox.measure("none"), limits, [SURVIVE.item]) as made:
+    with Runner(handed(SANDBOXED), Sandbox.measure(request.param), limits, [SURVIVE.item]) as made:
         yield made
 
 

@@ -54,15 +54,15 @@ def named(slip: Slip) -> str:
     return f"trainer_{TRAINER.item.slips.index(slip)}"
 
 
-@pytest.fixture(scope="module")
-def runner(forked) -> Iterator[Runner]:
-    """One runner for all programs, each a module of one submission, whose ranks are forked."""
+@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+def runner(request, forked) -> Iterator[Runner]:
+    """One runner for all programs, each a module of one submission; without a sandbox its ranks are forked."""
     sources = {named(slip): TRAINER.item.source_of(slip) for slip in TRAINER.item.slips}
     (reference,) = verifying.submission("solutions", [TRAINER.item]).units
     (stub,) = (unit for unit in verifying.submission("labs", [TRAINER.item]).units if unit.module == "trainer")
     sources |= {"trainer": reference.source, "stub": stub.source, "another": inspect.getsource(another_trainer)}
     submission = handed(sources)
-    with Runner(submission, Sandbox.measure("none"), systems.limits(TRAINER), [TRAINER.item]) as made:
+    with Runner(submission, Sandbox.measure(request.param), systems.limits(TRAINER), [TRAINER.item]) as made:
         yield made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import sys
 
@@ -19,14 +18,11 @@ from solutions.ch14.rlhf_schedule import memory_timeline, simulate_async
 
 @pytest.fixture(scope="module")
 def small():
-    """A job of a few hundred kilobytes; what other tests left in this process is not searched for tensors."""
-    gc.collect()
-    gc.freeze()
+    """A job of a few hundred kilobytes."""
     patch = pytest.MonkeyPatch()
     patch.setattr(memory_runs, "CONFIG", memory_runs.GPTConfig(vocab=32, layers=2, heads=2, head_dim=8, context=16))
     yield
     patch.undo()
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("offload", OFFLOADS[1:])
@@ -56,8 +52,8 @@ def test_training_moves_the_weights_and_leaving_frees_them():
         assert not torch.equal(job.held["actor_weights"][0], first)
         del first
         folder = job._folder.name
-    left = set(memory_runs.live_storages()) - set(before)
-    assert sum(memory_runs.live_storages()[place] for place in left) < 10_000  # the tokens, and the job's own bits
+    after = memory_runs.live_storages()
+    assert sum(after[place] for place in set(after) - set(before)) < 10_000  # the tokens, and the job's own bits
     assert not memory_runs.Path(folder).exists()
 
 
