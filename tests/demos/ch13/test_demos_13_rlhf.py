@@ -25,10 +25,10 @@ def test_the_score_rises(algorithm, reward, tmp_path):
 
 def test_models_are_kept(tmp_path, monkeypatch, capsys):
     """The folder's models are taken, not trained."""
-    made = rlhf.runs.reference(0, 40)
-    monkeypatch.setattr(rlhf, "kept", lambda folder: (made, rlhf.runs.scorer(made, 0, 10)))
+    made = rlhf.runs.reference(0, 25)
+    monkeypatch.setattr(rlhf, "kept", lambda folder: (made, rlhf.runs.scorer(made, 0, 4)))
     monkeypatch.setattr(rlhf.runs, "reference", None)
-    assert run("rlhf", "--cache", str(tmp_path), "--iterations", "4") == 0
+    assert run("rlhf", "--cache", str(tmp_path), "--iterations", "2") == 0
 
 
 def test_prices_are_compared(tmp_path, capsys):
