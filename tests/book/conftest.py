@@ -37,7 +37,6 @@ RANKS_START = 240_000
 KINDS = (
     "book/03-collectives.html",  # cards, steppers, an explorer, functions, cells of ranks
     "book/intro.html",
-    "book/deeper/03-collectives-deeper.html",
     "book/reference/numbers-that-disagree.html",
 )
 
@@ -187,9 +186,10 @@ def visit(browser) -> Iterator[Callable[..., Watch]]:
 
 
 @pytest.fixture(scope="session")
-def open_pages(browser) -> Iterator[dict[tuple[str, bool], tuple[str, Watch]]]:
-    """The page that is open, and its name, by way and by whether scripts run: one of each at most."""
-    found: dict[tuple[str, bool], tuple[str, Watch]] = {}
+def open_pages(browser) -> Iterator[dict[tuple[str, bool, bool], tuple[str, Watch]]]:
+    """The page that is open, and its name, by way, by whether scripts run, and by whether results wait for an answer:
+    one of each at most."""
+    found: dict[tuple[str, bool, bool], tuple[str, Watch]] = {}
     yield found
     for _, watch in found.values():
         watch.page.context.close()
@@ -197,16 +197,17 @@ def open_pages(browser) -> Iterator[dict[tuple[str, bool], tuple[str, Watch]]]:
 
 @pytest.fixture
 def shared(browser, addresses, open_pages) -> Callable[..., Watch]:
-    """``shared("http", name, scripts=True)``: a page of the book without answers, with everything folded as it was, at
-    1280 px and in light colours, with all results shown. What went wrong on it before is still in ``problems``."""
+    """``shared("http", name, scripts=True, veiled=False)``: a page of the book without answers, with everything folded
+    as it was, at 1280 px and in light colours, with all results shown unless ``veiled``. What went wrong on it before
+    is still in ``problems``."""
 
-    def open_page(way: str, name: str, scripts: bool = True) -> Watch:
-        before, watch = open_pages.get((way, scripts), ("", None))
+    def open_page(way: str, name: str, scripts: bool = True, veiled: bool = False) -> Watch:
+        before, watch = open_pages.get((way, scripts, veiled), ("", None))
         if watch is None or before != name:
             if watch is not None:
                 watch.page.context.close()
-            watch = _open(browser, Opened(f"{addresses[way]}/{name}", scripts=scripts))
-            open_pages[way, scripts] = name, watch
+            watch = _open(browser, Opened(f"{addresses[way]}/{name}", scripts=scripts, veiled=veiled))
+            open_pages[way, scripts, veiled] = name, watch
         watch.page.set_viewport_size({"width": 1280, "height": HEIGHT})
         watch.page.emulate_media(color_scheme="light")
         if scripts:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from autograder import bank
 from autograder.marking import designs, questions
 from autograder.markup import inline
-from tests.book.conftest import go_with, proof
+from tests.book.conftest import KINDS, go_with, proof
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -260,4 +260,29 @@ def test_a_design_is_tried_in_the_page(shared):
         assert drawn.count() == points
     box = card.locator("svg.rz-front").bounding_box()
     assert box["width"] <= card.bounding_box()["width"]
+    assert watch.problems == []
+
+
+# Functions, from disk.
+
+
+@pytest.mark.parametrize("chapter", KINDS[:1])
+def test_what_a_browser_cannot_check(shared, chapter):
+    """It says why, and leads to the very cell in Colab and to the file, with a command: from disk no ranks start."""
+    card = shared("file", chapter).page.locator("#rz-03-debug-grad")
+    assert "This one runs as several ranks" in card.inner_text()
+    link = card.get_by_role("link", name="Open this cell in Colab").get_attribute("href")
+    assert link.endswith("03-collectives.ipynb#scrollTo=b-debug-grad")
+    assert "--only 03-debug-grad" in card.inner_text()
+
+
+@pytest.mark.parametrize("chapter", KINDS[:1])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=proof)])
+def test_from_disk_the_stub_stays(shared, chapter, scripts):
+    """Without scripts, and from disk, the page is what it was: the stub with its docstring, and where to write it."""
+    watch = shared("file", chapter, scripts)
+    card = watch.page.locator("#rz-03-ring-all-reduce-time")
+    assert "in the notebook of this page" in card.inner_text()
+    assert not card.locator(".rz-bench").is_visible()
+    assert watch.page.locator("pre", has_text="def ring_all_reduce_time").first.is_visible()
     assert watch.problems == []

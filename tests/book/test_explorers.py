@@ -7,6 +7,7 @@ import json
 import nbformat
 import pytest
 
+from tools import narrow
 from tools.build_book import notebooks
 from tools.common import ROOT, VENDOR
 
@@ -34,6 +35,14 @@ def explorers(chapter: str) -> int:
     """How many explorers the notebook of a page calls for."""
     cells = nbformat.read(ROOT / chapter.replace(".html", ".ipynb"), as_version=4).cells
     return sum(cell.cell_type == "code" and cell.source.lstrip().startswith("explore(") for cell in cells)
+
+
+def drawn_for_a_phone(page, figure) -> None:
+    """A chart that was moved does not stay as it was when the window becomes narrow: it fits."""
+    svg = figure.locator(".rz-chart svg").first.element_handle()
+    page.set_viewport_size({"width": narrow.WIDTH, "height": 900})
+    page.wait_for_function("(svg) => !svg.isConnected", arg=svg, timeout=120_000)
+    assert narrow.broken(page) == []
 
 
 @needs_pyodide
@@ -64,6 +73,8 @@ def test_every_control_moves_the_chart(visit, addresses, chapter):
             assert moved != control["default"], name
             assert drawn(figure) != before, f"{name} moved and the chart did not"
             assert figure.locator(".rz-status").inner_text() == ""
+    if figures:
+        drawn_for_a_phone(watch.page, figures[0])
     assert watch.problems == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankzero.facts.chapters import CHAPTERS
+from tests.book.conftest import proof
 from tools import narrow
 
 pytestmark = pytest.mark.browser
@@ -21,6 +22,7 @@ def test_a_phone_shows_all_of_every_figure(shared, chapter):
     watch.page.emulate_media(color_scheme="light")
 
 
+@proof
 @pytest.mark.parametrize("chapter", ["book/07-pipeline-expert.html"])
 def test_a_chart_that_was_moved_fits_a_phone(visit, site, chapter):
     """Kills a chart that fits until a control is touched, and is drawn for a desk then, or stays as it was drawn when

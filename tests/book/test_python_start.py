@@ -106,6 +106,7 @@ def start(site, visit):
     return again
 
 
+@proof
 def test_the_second_start_begins_from_a_picture(start):
     """Both starts give a Python that computes with our modules, and the first says how far it is: no more than all."""
     first, second = start(), start()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 
 from experiments.glossary import GLOSSARY
@@ -38,7 +41,9 @@ def search(browser, html, site):
     page = browser.new_page()
     page.goto(f"{site}/book/intro.html")
     page.keyboard.press("Control+k")
-    yield lambda *words: page.evaluate(SEARCH, list(words))
+    find = lambda *words: page.evaluate(SEARCH, list(words))  # noqa: E731
+    find.page = page
+    yield find
     page.close()
 
 
@@ -128,6 +133,24 @@ def test_some_of_the_words_are_better_than_nothing(search):
     (found,) = search("prefix quetzalcoatl").values()
     assert found
     assert all("prefix" in " ".join(one).lower() for one in found[:3])
+
+
+#: The sections that the search has: what is open in each, and what is closed.
+SECTIONS = "() => window.rankzeroSections.map(({ title, text, closed }) => ({ title, text, closed }))"
+
+
+def test_the_search_finds_what_is_closed_and_shows_none_of_it(search):
+    """Kills an excerpt that tells the answer to a question: derivations, results and explanations are found by their
+    words, and shown by the first words of their section."""
+    assert search("derivation")["derivation"]
+    sections = search.page.evaluate(SECTIONS)
+    told = " ".join(f"{one['title']} {one['text']}" for one in sections).lower()
+    closed = {one["title"]: set(re.findall(r"\b[a-z]{9,}\b", one["closed"])) for one in sections}
+    once = Counter(word for words in closed.values() for word in words if word not in told)
+    title, word = next((title, word) for title, words in closed.items() for word in sorted(words) if once[word] == 1)
+    (found,) = search(word).values()
+    assert title in titles(found)
+    assert [text for text in found if word in " ".join(text).lower()] == []
 
 
 @proof

@@ -36,17 +36,6 @@ def host(home):
         running.shutdown()
 
 
-@pytest.fixture
-def visited(browser, host, home):
-    """A profile that has visited a page of the site while there was a network, and lets a worker keep it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    watch = _watched(context, scripts=True)
-    watch.page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="load")
-    watch.page.locator("html[data-offline=ready]").wait_for()
-    yield watch
-    context.close()
-
-
 @proof
 def test_under_a_path(host, home, visit):
     """Kills an address that begins at the host's root: from the entrance to a page, nothing is missing."""
@@ -77,22 +66,24 @@ def test_in_a_frame(host, home, browser):
     watch.page.context.close()
 
 
-def test_without_a_network_after_a_visit(visited):
-    """The page that was visited opens again, with its styles and scripts: cards live and formulas have their faces."""
-    visited.page.context.set_offline(True)
-    visited.page.reload(wait_until="load")
-    assert visited.page.locator("form fieldset:enabled").count() > 0
-    assert visited.page.evaluate("() => getComputedStyle(document.querySelector('.rz-card')).borderLeftWidth") == "3px"
-    assert [problem for problem in visited.problems if "script error" in problem] == []
-
-
-def test_a_new_book_is_seen_at_once(visited, home):
-    """Kills a worker that answers from its copies while there is a network."""
-    file = home[0] / "courses" / "rank-zero" / home[1]
+def test_a_page_that_was_visited(browser, host, home):
+    """It opens again without a network, with its styles and scripts: cards live and formulas have their faces. With
+    one, a new book is seen at once: kills a worker that answers from its copies then."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    watch = _watched(context, scripts=True)
+    page, file = watch.page, home[0] / "courses" / "rank-zero" / home[1]
+    page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="load")
+    page.locator("html[data-offline=ready]").wait_for()
     old = file.read_text(encoding="utf-8")
     try:
         file.write_text(old.replace("</h1>", " renewed</h1>"), encoding="utf-8")
-        visited.page.reload(wait_until="load")
-        assert "renewed" in visited.page.locator("article h1").inner_text()
+        page.reload(wait_until="load")
+        assert "renewed" in page.locator("article h1").inner_text()
     finally:
         file.write_text(old, encoding="utf-8")
+    context.set_offline(True)
+    page.reload(wait_until="load")
+    assert page.locator("form fieldset:enabled").count() > 0
+    assert page.evaluate("() => getComputedStyle(document.querySelector('.rz-card')).borderLeftWidth") == "3px"
+    assert [problem for problem in watch.problems if "script error" in problem] == []
+    context.close()

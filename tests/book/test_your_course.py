@@ -136,13 +136,13 @@ def test_what_is_done_is_counted(filled):
     assert total == [f"4 of {questions}", f"1 of {len(bank.builds())}", "1 h 22 min"]
 
 
-@pytest.mark.parametrize("page", [CHAPTERS[0].page, pytest.param(CHAPTERS[0].deeper, marks=proof)])
-def test_a_page_has_the_questions_that_are_counted_for_it(visit, addresses, page):
+@pytest.mark.parametrize("chapter", [CHAPTERS[0].page, CHAPTERS[0].deeper])
+def test_a_page_has_the_questions_that_are_counted_for_it(html, chapter):
     """Kills a second count: the sidebar counts the cards of a page, "Your course" the items that belong to it."""
-    cards = visit(f"{addresses['http']}/book/{page}.html").page.locator(".rz-card[data-card]")
-    found = [card.get_attribute("id").removeprefix("rz-") for card in cards.all()]
+    text = (html / "book" / f"{chapter}.html").read_text(encoding="utf-8")
+    found = re.findall(r'<section class="rz-card" id="rz-([^"]+)"[^>]* data-card=', text)
     items = course_data.collect()["items"]
-    assert found == [one["id"] for one in items if one["page"] == page and one["kind"] == "question"]
+    assert found == [one["id"] for one in items if one["page"] == chapter and one["kind"] == "question"]
 
 
 def test_calibration_is_a_sentence_and_a_chart(filled):

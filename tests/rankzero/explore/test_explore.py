@@ -22,6 +22,9 @@ from tools.serve import server
 
 STATIC = Path(__file__).parents[3] / "book" / "_static"
 
+#: A test that ``make proof`` runs, and ``make test`` does not.
+proof = pytest.mark.proof(part="pages")
+
 needs_vendor = pytest.mark.skipif(
     not all((VENDOR / name).is_dir() for name in ("pyodide", "vega", "vega-lite", "vega-embed")),
     reason="the scripts of the book are not here (make vendor)",
@@ -374,43 +377,6 @@ def wait_for(page, name: str, value) -> None:
 
 
 @pytest.mark.browser
-@needs_vendor
-def test_the_page_moves(visit):
-    """Slider, logarithmic slider, numbers and choice, by keyboard; the latest change wins; errors are sentences."""
-    page = visit()
-    status, ranks = page.locator(".rz-status"), page.get_by_role("slider", name="ranks")
-    assert status.inner_text() == ""
-    assert page.locator(".rz-value").all_inner_texts() == ["4", "2 MB"]
-    still = page.locator(".rz-chart").inner_html()
-    for _ in range(3):
-        ranks.press("ArrowRight")
-    wait_for(page, "ranks", 7)
-    assert page.locator(".rz-chart").inner_html() != still
-    assert page.locator(".rz-chart svg").count() == 1
-    assert json.loads(page.locator("figure").get_attribute("data-state"))["message"] == 2e6
-    page.get_by_role("slider", name="message").press("Home")
-    wait_for(page, "message", 1000)
-    assert page.locator(".rz-value").all_inner_texts() == ["7", "1 kB"]
-    page.get_by_role("textbox", name="scale").fill("3, 4")
-    wait_for(page, "scale", [3, 4])
-    page.get_by_role("textbox", name="scale").fill("3, -4")
-    assert status.inner_text() == "Each number must lie between 0 and ∞."
-    page.get_by_role("textbox", name="scale").fill("3")
-    page.get_by_role("combobox", name="kind").select_option("none")
-    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('drawable')")
-    assert status.inner_text() == "kind must be drawable, got none"
-    assert page.faults == []
-
-
-@pytest.mark.browser
-@needs_vendor
-def test_nothing_is_loaded_before_the_first_touch(visit):
-    page = visit()
-    assert page.evaluate("performance.getEntriesByType('resource').filter(e => e.name.includes('vendor')).length") == 0
-    assert page.evaluate("typeof vegaEmbed") == "undefined"
-
-
-@pytest.mark.browser
 def test_from_disk_the_still_stays_and_says_how_to_move_it(visit):
     page = visit(served=False, scripts=False)
     assert page.get_by_role("slider", name="ranks").is_disabled()
@@ -429,33 +395,57 @@ def test_without_the_scripts_the_still_stays_and_a_sentence_says_so(visit):
     assert page.faults == []
 
 
+#: What does not arrive, one press after the other, in the order in which it is asked for.
+AWAY = ("**/*", "**/explorer-worker.js", "**/pyodide.js", "**/*.wasm")
+
+
+def press_in_vain(page, away: str) -> None:
+    """A press that moves nothing, for which something is asked that does not arrive."""
+    asked = []
+    page.route(away, lambda route: (asked.append(route.request.url), route.abort()))
+    page.evaluate("document.querySelector('.rz-status').textContent = ''")
+    page.locator(".rz-value").first.click()
+    page.wait_for_function("document.querySelector('.rz-status').textContent.endsWith('Press a control to try again.')")
+    assert page.locator(".rz-status").inner_text().startswith("The chart does not move here: ")
+    assert asked, away
+    page.unroute(away)
+
+
 @pytest.mark.browser
 @needs_vendor
-@pytest.mark.parametrize("away", ["**/*", "**/explorer-worker.js", "**/pyodide.js", "**/*.wasm", "**/vega-lite*"])
-def test_an_explorer_pressed_without_a_network_starts_at_a_later_press(visit, away):
-    """Kills: a figure that is dead until the page is loaded again."""
+@pytest.mark.parametrize(
+    "away", [AWAY, *(pytest.param([one], marks=proof) for one in (*AWAY, "**/vega-lite*"))], ids=" ".join
+)
+def test_the_page_moves_also_after_presses_without_a_network(visit, away):
+    """Slider, logarithmic slider, numbers and choice, by keyboard; the latest change wins; errors are sentences. Kills
+    a figure that loads anything before the first touch, or that is dead after a press in vain until the page is loaded
+    again."""
     page = visit()
     status, ranks = page.locator(".rz-status"), page.get_by_role("slider", name="ranks")
-    page.route(away, lambda route: route.abort())
-    ranks.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.rz-status').textContent.endsWith('Press a control to try again.')")
-    assert status.inner_text().startswith("The chart does not move here: ")
-    page.unroute(away)
-    ranks.press("ArrowRight")
-    wait_for(page, "ranks", 6)
     assert status.inner_text() == ""
-    assert page.faults == []
-
-
-@pytest.mark.browser
-@needs_vendor
-def test_a_press_that_moves_nothing_tries_again_too(visit):
-    page = visit()
-    page.route("**/vendor/**", lambda route: route.abort())
-    page.locator(".rz-value").first.click()
-    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('try again')")
-    page.unroute("**/vendor/**")
+    assert page.locator(".rz-value").all_inner_texts() == ["4", "2 MB"]
+    assert page.evaluate("performance.getEntriesByType('resource').filter(e => e.name.includes('vendor')).length") == 0
+    assert page.evaluate("typeof vegaEmbed") == "undefined"
+    still = page.locator(".rz-chart").inner_html()
+    for one in away:
+        press_in_vain(page, one)
     page.locator(".rz-value").first.click()
     page.wait_for_function("document.querySelector('.rz-status').textContent === ''")
-    page.get_by_role("slider", name="ranks").press("ArrowRight")
-    wait_for(page, "ranks", 5)
+    for _ in range(3):
+        ranks.press("ArrowRight")
+    wait_for(page, "ranks", 7)
+    assert page.locator(".rz-chart").inner_html() != still
+    assert page.locator(".rz-chart svg").count() == 1
+    assert json.loads(page.locator("figure").get_attribute("data-state"))["message"] == 2e6
+    page.get_by_role("slider", name="message").press("Home")
+    wait_for(page, "message", 1000)
+    assert page.locator(".rz-value").all_inner_texts() == ["7", "1 kB"]
+    page.get_by_role("textbox", name="scale").fill("3, 4")
+    wait_for(page, "scale", [3, 4])
+    page.get_by_role("textbox", name="scale").fill("3, -4")
+    assert status.inner_text() == "Each number must lie between 0 and ∞."
+    page.get_by_role("textbox", name="scale").fill("3")
+    page.get_by_role("combobox", name="kind").select_option("none")
+    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('drawable')")
+    assert status.inner_text() == "kind must be drawable, got none"
+    assert page.faults == []
