@@ -102,7 +102,7 @@ def run(rank, folder):
         dist.destroy_process_group()
 
 if __name__ == "__main__":
-    processes.spawn(run, (sys.argv[1],), 2)
+    processes.start_processes(run, (sys.argv[1],), 2, start_method="fork")  # torch is imported once
 """
 
 

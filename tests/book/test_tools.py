@@ -385,14 +385,15 @@ class TestCheck:
             "def test_right(): pass\n"
             "def test_wrong(): assert not os.environ.get('WRONG')\n"
         )
-        step = replace(check.tests("two", "-n", "0", str(tmp_path)), parallel=True)
+        plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # starts in half of the time
+        step = replace(check.tests("two", "-p", "xdist", "-n", "0", str(tmp_path), **plain), parallel=True)
         assert check.perform(step) == check.Count(passed=3)
         said = capsys.readouterr().out
         assert "two: 2 passed, 1 failed, 0 skipped" in said
         assert "test_two.py::test_once" in said
         assert "two again, one at a time: 1 passed, 0 failed, 0 skipped" in said
         (tmp_path / "seen").unlink()
-        assert check.perform(replace(step, settings={"WRONG": "1"})) == check.Count(passed=2, failed=1)
+        assert check.perform(replace(step, settings={"WRONG": "1", **plain})) == check.Count(passed=2, failed=1)
         monkeypatch.setattr(check, "FEW", 0)
         (tmp_path / "seen").unlink()
         assert check.perform(step) == check.Count(passed=2, failed=1)

@@ -29,7 +29,17 @@ ITEMS = [
     item for name in CHAPTERS for item in bank.of_chapter(name) if isinstance(item, Build) and item.grade == "world"
 ]
 PROGRAMS = [(item, slip) for item in ITEMS for slip in wrong_programs(item)]
-NAMED = [pytest.param(item, slip, id=f"{item.id}-{slip.name}") for item, slip in PROGRAMS]
+#: One wrong program of each item; ``make proof`` judges the others.
+FIRST = list({item.id: (item, slip) for item, slip in reversed(PROGRAMS)}.values())
+NAMED = [
+    pytest.param(
+        item,
+        slip,
+        id=f"{item.id}-{slip.name}",
+        marks=() if (item, slip) in FIRST else pytest.mark.proof(part="systems"),
+    )
+    for item, slip in PROGRAMS
+]
 
 #: The tests share what is run, so one process runs them.
 pytestmark = [pytest.mark.xdist_group("judged alike"), pytest.mark.timeout(1800)]
@@ -51,7 +61,9 @@ def _submission() -> Submission:
     return Submission("references and wrong programs", tuple(units))
 
 
-def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[Outcome]], dict[tuple[str, Slip], list]]:
+def _judged(
+    programs: list[tuple[Build, Slip]], expected: dict[str, list[Outcome]] | None
+) -> tuple[dict[str, list[Outcome]], dict[tuple[str, Slip], list]]:
     """The outcomes of all references, and what is said of each wrong program; ``expected`` are the answers to hold.
 
     They are computed by the references themselves if they are not given.
@@ -61,7 +73,7 @@ def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[O
         answers = {item.id: runner.run(item, item.cases) for item in ITEMS}
         runner.limits = LIMITS  # a wrong program may wait for ever
         said = {}
-        for item, slip in PROGRAMS:
+        for item, slip in programs:
             function = slip.program.__name__ if slip.program else item.function
             wrong = replace(item, module=MODULES[item.id, slip], function=function)
             found = [runner.run(wrong, [case])[0] for case in item.cases]
@@ -71,12 +83,14 @@ def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[O
 
 
 @pytest.fixture(scope="module")
-def judged():
+def judged(request):
     """Both ways: the references' outcomes and the sentences on real torch, then on the stand-in."""
-    real = _judged(None)
+    chosen = [test.callspec.params for test in request.session.items if "judged" in getattr(test, "fixturenames", ())]
+    programs = [(one["item"], one["slip"]) for one in chosen if "slip" in one]
+    real = _judged(programs, None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(children, "site_packages", lambda: (str(STAND_IN),))
-        page = _judged(real[0])
+        page = _judged(programs, real[0])
     return real, page
 
 
