@@ -69,22 +69,39 @@ STORED = """() => Object.fromEntries(
 
 
 @pytest.fixture(params=["http", pytest.param("file", marks=proof)])
-def watch(visit, addresses, request):
-    """The page in a fresh profile, over HTTP and from disk."""
-    seen = visit(f"{addresses[request.param]}/{PAGE}")
+def opened(shared, request):
+    """The page in one profile, over HTTP and from disk, with what the test before kept."""
+    seen = shared(request.param, PAGE)
     yield seen
     assert [one for one in seen.problems if "favicon" not in one] == []  # a reload may come before it
 
 
-@pytest.fixture
-def filled(watch):
-    """The same for a reader who has answered."""
+def keep(page, address: str, state: dict) -> None:
+    """Open the page with ``state`` alone kept."""
     for _ in range(10):  # a page hands its storage over a moment later, and a reload may come before that
-        watch.page.evaluate(STORE, STATE)
-        watch.page.reload()
-        if watch.page.evaluate("() => localStorage.getItem('rankzero:time')"):
+        page.evaluate(STORE, state)
+        page.goto(address)
+        if bool(page.evaluate("() => localStorage.getItem('rankzero:work')")) == bool(state):
             break
-    return watch.page
+
+
+@pytest.fixture
+def watch(opened, addresses, request):
+    """The page of a reader who comes for the first time."""
+    keep(opened.page, f"{addresses[way(request)]}/{PAGE}", {})
+    return opened
+
+
+@pytest.fixture
+def filled(opened, addresses, request):
+    """The page of a reader who has answered."""
+    keep(opened.page, f"{addresses[way(request)]}/{PAGE}", STATE)
+    return opened.page
+
+
+def way(request) -> str:
+    """How a test opens the page."""
+    return request.node.callspec.params["opened"]
 
 
 def load(page, content: str | bytes) -> None:
@@ -262,7 +279,7 @@ def damaged() -> dict[str, str | bytes]:
     }
 
 
-@pytest.mark.parametrize("watch", ["file"], indirect=True)
+@pytest.mark.parametrize("opened", ["file"], indirect=True)
 def test_a_bad_file_gets_one_sentence_and_changes_nothing(filled):
     before = filled.evaluate(STORED)
     shown = filled.locator("#rz-course-done, #rz-course-review").all_inner_texts()
@@ -277,7 +294,7 @@ def test_a_bad_file_gets_one_sentence_and_changes_nothing(filled):
 
 
 @proof
-@pytest.mark.parametrize("watch", ["file"], indirect=True)
+@pytest.mark.parametrize("opened", ["file"], indirect=True)
 def test_a_full_browser_changes_nothing(filled):
     """Kills a load that stops half-way: the second of three parts finds no room."""
     with filled.expect_download() as waiting:
@@ -302,9 +319,9 @@ def test_a_full_browser_changes_nothing(filled):
 
 
 @proof
-@pytest.mark.parametrize("watch", ["http"], indirect=True)
-def test_a_minute_counts_when_the_page_is_used(visit, addresses, watch):
+def test_a_minute_counts_when_the_page_is_used(visit, site):
     """Kills a clock that runs while nobody is there."""
+    watch = visit(f"{site}/{PAGE}")
     watch.page.clock.install(time=1e9)
     watch.page.reload()
     watch.page.clock.pause_at(1e9 + 3600)
@@ -318,7 +335,7 @@ def test_a_minute_counts_when_the_page_is_used(visit, addresses, watch):
 
 
 @proof
-@pytest.mark.parametrize("watch", ["http"], indirect=True)
+@pytest.mark.parametrize("opened", ["http"], indirect=True)
 def test_nothing_is_wider_than_a_phone(filled):
     filled.set_viewport_size({"width": 390, "height": 844})
     assert filled.evaluate("document.documentElement.scrollWidth") <= 390
