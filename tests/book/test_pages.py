@@ -106,7 +106,8 @@ def test_a_sentence_that_python_writes_is_set(site, visit):
 
 
 @needs_search
-@pytest.mark.parametrize("way", [pytest.param("http", marks=proof), "file"])
+@proof
+@pytest.mark.parametrize("way", ["http", "file"])
 def test_search_finds_sections(addresses, visit, way):
     """The index comes when somebody searches, from disk too, and what is found leads to the section."""
     watch = visit(f"{addresses[way]}/{PAGES[0]}")

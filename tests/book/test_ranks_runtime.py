@@ -503,6 +503,7 @@ def mended(browser, host) -> Iterator[Any]:
     context.close()
 
 
+@proof
 def test_a_static_host_is_mended_by_one_more_load(mended):
     """The site's own service worker adds the headers without which no ranks can start."""
     assert mended.evaluate("rankzeroRanks.state()")["able"]

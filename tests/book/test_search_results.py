@@ -40,9 +40,10 @@ def search(browser, html, site):
         pytest.skip("this build has one page and no glossary")
     page = browser.new_page()
     page.goto(f"{site}/book/intro.html")
+    loaded = page.locator("script[src*='search-data'], script[src*=minisearch]").count()
     page.keyboard.press("Control+k")
     find = lambda *words: page.evaluate(SEARCH, list(words))  # noqa: E731
-    find.page = page
+    find.page, find.loaded = page, loaded
     yield find
     page.close()
 
@@ -67,6 +68,15 @@ FIRST = {
     "WORLD_SIZE": ("world size", "1.3 "),
     "activation checkpointing": ("recomputation", "6.8 "),
 }
+
+
+def test_the_index_comes_when_somebody_searches_and_leads_to_sections(search, html, site):
+    """Kills a page that loads the index before anybody asks, and a result that leads nowhere."""
+    assert search.loaded == 0
+    assert search("predict")["predict"]
+    link = search.page.locator("#pst-search-dialog .rz-found a").first.get_attribute("href")
+    file, _, place = link.removeprefix(f"{site}/").partition("#")
+    assert f'id="{place}"' in (html / file).read_text(encoding="utf-8")
 
 
 def test_a_definition_comes_first_and_its_section_next(search):

@@ -11,7 +11,7 @@ from tests.book.conftest import Opened, _open, _watched, proof
 from tools import site as tool
 from tools.build_book import notebooks
 from tools.common import ROOT
-from tools.serve import server
+from tools.serve import Quiet, server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("published site")]
 
@@ -27,10 +27,18 @@ def home(html, tmp_path_factory):
     shutil.rmtree(root)
 
 
+class Static(Quiet):
+    """A host that knows nothing of ranks."""
+
+    def send_header(self, keyword: str, value: str) -> None:
+        if not keyword.startswith("Cross-Origin-"):
+            super().send_header(keyword, value)
+
+
 @pytest.fixture(scope="module")
 def host(home):
     """The address of that folder's parent."""
-    with server(home[0]) as running:
+    with server(home[0], handler=Static) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()
@@ -67,17 +75,22 @@ def test_in_a_frame(host, home, browser):
 
 
 def test_a_page_that_was_visited(browser, host, home):
-    """It opens again without a network, with its styles and scripts: cards live and formulas have their faces. With
-    one, a new book is seen at once: kills a worker that answers from its copies then."""
+    """Its worker adds the headers without which no ranks can start, after one more load. It opens again without a
+    network, with its styles and scripts: cards live and formulas have their faces. With one, a new book is seen at
+    once: kills a worker that answers from its copies then."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     watch = _watched(context, scripts=True)
     page, file = watch.page, home[0] / "courses" / "rank-zero" / home[1]
     page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="load")
     page.locator("html[data-offline=ready]").wait_for()
+    state = page.evaluate("rankzeroRanks.state()")
+    assert (state["able"], state["mend"]) == (False, True)
     old = file.read_text(encoding="utf-8")
     try:
         file.write_text(old.replace("</h1>", " renewed</h1>"), encoding="utf-8")
-        page.reload(wait_until="load")
+        with page.expect_navigation(wait_until="load"):
+            page.evaluate("() => { rankzeroRanks.mend(); }")
+        assert page.evaluate("rankzeroRanks.state()")["able"]
         assert "renewed" in page.locator("article h1").inner_text()
     finally:
         file.write_text(old, encoding="utf-8")
