@@ -65,8 +65,13 @@ def test_buttons_do_something_at_every_width(visit, site):
 
 
 def test_each_button_is_there_once(visit, site):
-    """Kills a second pair of buttons that nobody sees, and a tab that says the book's name twice."""
-    page = visit(f"{site}/book/intro.html").page
+    """The book's root leads to its first page. Kills a second pair of buttons that nobody sees, and a tab that says the
+    book's name twice."""
+    watch = visit(f"{site}/")
+    page = watch.page
+    page.wait_for_url("**/book/intro.html")
+    assert page.locator("article h1").count() == 1
+    assert watch.problems == []
     assert [page.locator(f".{name}-toggle").count() for name in ("primary", "secondary")] == [1, 1]
     assert page.title() == "Rank Zero"
     begin = page.locator("article .rz-begin a")

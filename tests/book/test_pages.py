@@ -59,14 +59,6 @@ CONTRAST = """() => {
 }"""
 
 
-def test_there_is_an_entrance(site, visit):
-    """The book's root leads to its first page."""
-    watch = visit(site + "/")
-    watch.page.wait_for_url("**/book/intro.html")
-    assert watch.page.locator("article h1").count() == 1
-    assert watch.problems == []
-
-
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_quiet_and_at_home(shared, way, name):
