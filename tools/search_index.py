@@ -22,6 +22,13 @@ APART = (
     "section[id]:not(.rz-card), script, style, svg, noscript, .katex-html, annotation, .headerlink, .rz-actions, "
     ".rz-hint, .rz-hints, .rz-scorecard, .rz-veil, .rz-everything, .rz-glossary"
 )
+#: Where some of it begins that is long and can be cut out before the page is parsed, and the tags that lead to its end.
+_DRAWN = re.compile(r'<(svg|script|style|noscript|annotation|span(?= class="katex-html"))\b')
+_ENDS = {
+    name: re.compile(rf"</?{name}\b[^>]*>") for name in ("svg", "script", "style", "noscript", "annotation", "span")
+}
+_CODE = re.compile(r"(<(pre|code)\b[^>]*>)(.*?)(?=</\2>)", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
 #: What a reader may not have earned yet: a search finds it, but no excerpt shows it.
 CLOSED = "[data-veil], .rz-derivation, .rz-reference"
 #: Elements whose parts are joined without blanks: a word may be spread over several of them.
@@ -55,6 +62,8 @@ def kind(page: str, title: str) -> str:
 def terms(html: str) -> Iterator[dict[str, str]]:
     """Each term of a glossary: its ``id``, its name as the title, its meaning as the text, the number of the
     section that introduces it, and under which other names people look for it."""
+    if "rz-glossary" not in html:
+        return
     for name in BeautifulSoup(html, "html.parser").select("dl.rz-glossary > dt[id]"):
         meaning = name.find_next_sibling("dd")
         assert isinstance(meaning, Tag)
@@ -79,19 +88,42 @@ def _words(node: Tag) -> str:
     return " ".join(node.get_text(" ").split())
 
 
+def _words_only(html: str) -> str:
+    """``html`` without scripts, styles, drawings, set formulas and the colours of code: most of a page, and slow to
+    parse. A comment is left in the place of what is cut out, so that the words beside it stay apart."""
+    parts, end = [], 0
+    for found in _DRAWN.finditer(html):
+        if found.start() < end:
+            continue
+        parts += [html[end : found.start()], "<!---->"]
+        depth = 0
+        for tag in _ENDS[found[1]].finditer(html, found.start()):
+            depth += -1 if tag[0][1] == "/" else 1
+            if depth == 0:
+                end = tag.end()
+                break
+        else:
+            end = len(html)
+    return _CODE.sub(lambda code: code[1] + _TAG.sub("", code[3]), "".join([*parts, html[end:]]))
+
+
 def sections(html: str) -> Iterator[dict[str, str]]:
     """Each section of a page, the last first: the ``id`` that links lead to, its title, its own text, and what is
     ``closed`` in it: results, explanations and explorers that wait for an answer, derivations, references."""
-    article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
+    begin = html.find("<article")
+    text = _words_only(html[begin:]) if begin >= 0 else ""
+    article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
     if article is None:
         return
-    for section in reversed([node for node in article.select("section[id]") if _heading(node)]):
-        for node in section.select(APART):
-            node.extract()  # the inner ones have been read: the outer ones come last
-        for node in section.select("math"):
-            node.replace_with(formula(node))
-        for node in section.select(CLOSE):
-            node.replace_with(node.get_text())
+    titled = [node for node in article.select("section[id]") if _heading(node)]
+    apart, formulas, close = (article.select(kind) for kind in (APART, "math", CLOSE))
+    for node in apart:
+        node.extract()
+    for node in formulas:
+        node.replace_with(formula(node))
+    for node in close:
+        node.replace_with(node.get_text())
+    for section in reversed(titled):  # the inner ones first
         closed = " ".join(_words(node.extract()) for node in section.select(CLOSED))
         title, text = _heading(section), _words(section)
         yield {"id": str(section["id"]), "title": title, "text": text.removeprefix(title).strip(), "closed": closed}
