@@ -45,6 +45,7 @@ def kernel_environment() -> dict[str, str]:
         "RANKZERO_BOOK": "1",
         "PYTHONWARNINGS": "error::FutureWarning",
         "PYTHONHASHSEED": "0",
+        "OMP_WAIT_POLICY": "PASSIVE",  # a thread that waits for another leaves its core to the page beside it
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTER_PLATFORM_DIRS": "1",
         "IPYTHONDIR": str(CACHE / "ipython"),

@@ -2,11 +2,13 @@
 
 A notebook is executed again only if something it depends on has changed: the store has a folder for each page, in which
 executed copies are named by the fingerprint of what the page depends on (:mod:`tools.page_inputs`). Every notebook runs
-in a fresh kernel, in an empty folder.
+in a kernel of its own, in an empty folder.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shutil
 import tempfile
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from jupyter_cache import get_cache
@@ -24,16 +27,19 @@ from jupyter_cache.base import CacheBundleIn
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from tools import page_cells
+from tools import kernels, page_cells
 from tools.common import ROOT
 from tools.page_inputs import Course
 
 CELL_TIMEOUT = 120  # seconds
 #: Notebooks that run side by side: one more than cores, since worlds and servers spend much of their time waiting.
 WORKERS = (cpu_count() or 1) + 1
+#: As many notebooks are worth a server of kernels.
+MANY = 4
 KEPT = 3  # executed copies of a page, so that going back to an earlier state is cheap
-#: A cell that is run last and not kept: it prints the modules that the kernel has loaded.
-LOADED = 'import sys, builtins; builtins.print(*(name for name in sys.modules if name != "__main__"))'
+#: A cell that is run last and not kept: it prints the modules that the kernel has loaded, in lines of their own, since
+#: putting pieces of output together takes seconds for one long line.
+LOADED = 'import sys, builtins; builtins.print(*(name for name in sys.modules if name != "__main__"), sep="\\n")'
 _FOLDERS = re.compile(rf"{re.escape(str(ROOT))}/(?=\w)|[~/][\w./~-]*/lib/(?=python3)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -79,11 +85,15 @@ def _unseen(path: Path, fingerprint: str, modules: Iterable[str]) -> str | None:
     return None
 
 
-def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT) -> Run:
-    """Run one notebook from top to bottom in an empty folder; its ``fingerprint`` must not change meanwhile."""
+def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT, server: Path | None = None) -> Run:
+    """Run one notebook from top to bottom in an empty folder; its ``fingerprint`` must not change meanwhile.
+
+    ``server`` forks its kernel (:mod:`tools.kernels`); without one it is started anew.
+    """
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(LOADED))
     began = time.monotonic()
+    forked: dict[str, Any] = {"kernel_manager_class": kernels.manager(server)} if server else {}
     with tempfile.TemporaryDirectory() as empty:
         client = NotebookClient(
             notebook,
@@ -93,6 +103,8 @@ def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT) -> Run:
             extra_arguments=["--log-level=ERROR"],
             coalesce_streams=True,  # what is printed arrives in pieces, which may end in the middle of a line
             record_timing=False,
+            shutdown_kernel="immediate",  # to take all of torch apart takes a kernel seconds
+            **forked,
         )
         try:
             client.execute()
@@ -108,8 +120,10 @@ def _side_by_side(wanted: Mapping[Path, str]) -> Iterator[Run]:
     """Execute :data:`WORKERS` at a time; yields runs as they finish."""
     if not wanted:
         return
-    with ProcessPoolExecutor(min(len(wanted), WORKERS), mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(execute, *one) for one in wanted.items()]):
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(kernels.server()) if len(wanted) >= MANY and hasattr(os, "fork") else None
+        pool = stack.enter_context(ProcessPoolExecutor(min(len(wanted), WORKERS), mp_context=get_context("spawn")))
+        for future in as_completed([pool.submit(execute, *one, CELL_TIMEOUT, server) for one in wanted.items()]):
             yield future.result()
 
 

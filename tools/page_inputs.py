@@ -29,7 +29,11 @@ PACKAGES = ("rankzero", "solutions", "experiments", "autograder")
 #: Packages that no page may load, so that a change there reruns no notebook.
 OUTSIDE = ("demos", "labs", "tests", "tools")
 #: Other files that decide what a cell prints: pinned versions, the book's settings, and how notebooks are executed.
-SETTINGS = ("constraints.txt", "_config.yml", "tools/common.py", "tools/execute.py", "tools/page_inputs.py")
+SETTINGS = (
+    "constraints.txt",
+    "_config.yml",
+    *(f"tools/{name}.py" for name in ("common", "execute", "kernel_server", "kernels", "page_inputs")),
+)
 #: The names of the grader that a page may use without depending on all chapters.
 PAGE_NAMES = frozenset(
     f"autograder.{name}" for name in ("", "check", "design", "export_progress", "predict", "scorecard")

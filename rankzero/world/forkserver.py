@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import math
 import os
 import re
 import select
@@ -21,6 +22,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,14 +49,51 @@ PRELOADED_LATER = (
 )
 
 
+class Forked:
+    """A process that another one has forked and reaps; so far as callers need it, like :class:`subprocess.Popen`."""
+
+    stderr = None
+    returncode: int | None = None
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            self.returncode = 0
+        return self.returncode
+
+    def wait(self, timeout: float = math.inf) -> int:
+        end = time.monotonic() + timeout
+        while self.poll() is None:
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired("fork", timeout)
+            time.sleep(0.02)
+        return 0
+
+    def send_signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 class Forkserver:
     """The caller's side: starts the process, opens runs, and stops the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: socket.socket | None = None) -> None:
+        """``model`` is the control of another server: the new one is a fork of that, and has imported what it has."""
         self.owner = os.getpid()
         self.preloaded: set[str] = set()
         self.control, theirs = socket.socketpair()
         with theirs:
+            if model is not None:
+                socket.send_fds(model, [b"f"], [theirs.fileno()])
+                self.process: subprocess.Popen[bytes] | Forked = Forked(*struct.unpack("!I", self.control.recv(4)))
+                return
             start = f"from rankzero.world import forkserver; forkserver.main({theirs.fileno()})"
             code = f"import sys; sys.path[:] = {_search_path()!r}; {start}"
             self.process = subprocess.Popen(
@@ -128,6 +167,13 @@ def current() -> Forkserver:
         return _forkserver
 
 
+def fork_of(model: socket.socket) -> None:
+    """Have this process use a fork of the server that ``model`` controls, instead of one that imports torch anew."""
+    global _forkserver
+    with _lock:
+        _forkserver = Forkserver(model)
+
+
 def close() -> None:
     """Stop this process's fork server; the next run starts another."""
     global _forkserver
@@ -174,16 +220,31 @@ def main(control_fd: int) -> None:
     while os.getppid() == caller:
         gc.freeze()  # garbage collection in the ranks then does not write to these pages, and they stay shared
         if select.select([control], [], [], 0.5 if waiting else 2.0)[0]:
-            if not _obey(control):
+            word, fds, *_ = socket.recv_fds(control, 1, 1)
+            if word == b"f":
+                if (twin := _fork(control, fds[0])) is not None:
+                    caller, control = os.getppid(), twin
+            elif not _obey(control, word, fds):
                 break
         elif waiting:
             importlib.import_module(waiting.pop(0))
     os._exit(0)
 
 
-def _obey(control: socket.socket) -> bool:
+def _fork(control: socket.socket, connection: int) -> socket.socket | None:
+    """Fork this server. The fork returns its own control, after it has sent its process id; this one returns None."""
+    if os.fork():
+        os.close(connection)
+        return None
+    control.close()
+    os.setsid()
+    twin = socket.socket(fileno=connection)
+    twin.sendall(struct.pack("!I", os.getpid()))
+    return twin
+
+
+def _obey(control: socket.socket, word: bytes, fds: list[int]) -> bool:
     """Do what the caller asks for: fork a supervisor, or import modules; False if it has closed its end."""
-    word, fds, *_ = socket.recv_fds(control, 1, 1)
     if word == b"+":
         _fork_supervisor(control, fds[0])
     elif word:

@@ -432,3 +432,21 @@ def test_prepared_modules_are_there_when_a_rank_starts():
     assert world.run(loaded, "colorsys", ranks=1).values == (True,)
     assert world.run(loaded, "antigravity", ranks=1).values == (False,)
     assert forkserver.current().preloaded == {"no_such_module", "this", "colorsys"}
+
+
+def test_a_fork_of_a_server_is_one_of_its_own(monkeypatch):
+    """Kills: a fork that imports anew, that shares the fate of its model, or that outlives its caller's wish."""
+    world.prepare("this")
+    model = forkserver.current()
+    assert world.run(loaded, "this", ranks=1).values == (True,)
+    monkeypatch.setattr(forkserver, "_forkserver", None)
+    forkserver.fork_of(model.control)
+    twin = forkserver.current()
+    world.prepare("wave")
+    assert world.run(loaded, "this", ranks=1).values == world.run(loaded, "wave", ranks=2).values[:1] == (True,)
+    assert os.getsid(twin.process.pid) == twin.process.pid != model.process.pid
+    forkserver.close()
+    assert (twin.process.poll(), model.process.poll()) == (0, None)
+    monkeypatch.undo()
+    assert forkserver.current() is model
+    assert world.run(loaded, "wave", ranks=1).values == (False,)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rankzero.facts.chapters import CHAPTERS, PARTS
 from tools.common import ROOT
 from tools.gates import check, quick
 
@@ -155,3 +156,8 @@ def test_long_lists_are_cut():
 def test_a_wrong_call_of_git_is_no_empty_change(tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
         quick.changed(tmp_path)
+
+
+def test_every_part_has_a_page_that_is_executed_twice():
+    parts = [one.part for one in CHAPTERS if one.number in check.TWICE]
+    assert sorted(parts) == sorted(PARTS)
