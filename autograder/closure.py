@@ -59,8 +59,13 @@ def _imports(name: str, file: Path) -> frozenset[str]:
     return frozenset(imported(file.read_text(encoding="utf-8"), package))
 
 
-def imported(source: str, package: str) -> Iterator[str]:
+@functools.lru_cache(maxsize=4096)
+def imported(source: str, package: str) -> tuple[str, ...]:
     """The absolute names that ``source``, a module of ``package``, imports when it is loaded or run."""
+    return tuple(_imported(source, package))
+
+
+def _imported(source: str, package: str) -> Iterator[str]:
     for node in ast.walk(syntax.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
