@@ -64,6 +64,8 @@ class Marker:
             return failed(handed, answers["reason"])
         exam = self.spec.exam_for(self.exam, answers["sha256"])
         try:
+            if not answers["reason"]:
+                exam.prepare()
             papers = [] if answers["reason"] else [exam.paper(item) for item in exam.items]
         except CannotJudge:
             return Graded(handed, judging.grade(Answers.from_json(answers), exam))
@@ -193,6 +195,7 @@ def grade_class(
         stamp = executor.submit(about, spec).result()
         if stamp["grader"] != report.version():
             raise OtherGrader(f"a worker runs grader {stamp['grader']}, but this is grader {report.version()}")
+        exam.prepare()
         for item in exam.items:  # compute every expected value before any submission's code runs
             with contextlib.suppress(CannotJudge):
                 exam.paper(item)

@@ -39,6 +39,7 @@ def freeze(exam: Exam) -> dict[str, Any]:
     Raises:
         CannotJudge: the reference does not answer one of the cases as the bank says it should.
     """
+    exam.prepare()
     content: dict[str, Any] = {
         "format": FORMAT,
         "key_hash": exam.key_hash,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.items import Build, Case, Debug, Group, Slip
@@ -153,7 +154,10 @@ class Paper:
 
     def _move(self) -> list[Sequence[Outcome]]:
         cases = [self.asked[place].case for place in self.once]
-        runs = trusted.moved(self.item, cases, REFERENCE_TIME)
+        return self.kept(trusted.moved(self.item, cases, REFERENCE_TIME))
+
+    def kept(self, runs: Sequence[Sequence[Outcome]]) -> list[Sequence[Outcome]]:
+        """By case, the outcomes of ``runs`` of the reference under different rounding, where they make a difference."""
         return [self._kept(place, [run[number] for run in runs]) for number, place in enumerate(self.once)]
 
     def _kept(self, place: int, others: Sequence[Outcome]) -> Sequence[Outcome]:
@@ -174,6 +178,30 @@ def answered(item: Build, cases: Sequence[Case]) -> list[Outcome]:
     except ImportError as error:
         raise CannotJudge(f"{item.id} cannot be judged here: {error}") from None
     return as_announced(item, cases, outcomes)
+
+
+def answered_together(sheets: Sequence[Sheet]) -> Iterator[list[Outcome]]:
+    """The references' outcomes for each sheet of ``tensor`` and ``world`` items, which share their worlds.
+
+    Raises:
+        ImportError: a reference cannot run here.
+    """
+    from autograder.marking import trusted_worlds
+
+    runs = [trusted_worlds.Run(one.item, one.item.solution(), case) for one in sheets for _, case in one.drawn]
+    outcomes = iter(trusted_worlds.ended(runs, REFERENCE_TIME))
+    return (list(itertools.islice(outcomes, len(one.drawn))) for one in sheets)
+
+
+def moved_together(papers: Sequence[Paper]) -> list[Paper]:
+    """The papers of ``tensor`` and ``world`` items, with the effects of rounding found in worlds that they share."""
+    from autograder.marking import trusted_worlds
+
+    asked = [(paper.item, [paper.asked[place].case for place in paper.once]) for paper in papers]
+    found = trusted_worlds.moved_together(asked, REFERENCE_TIME)
+    return [
+        replace(paper, moved=functools.partial(paper.kept, runs)) for paper, runs in zip(papers, found, strict=True)
+    ]
 
 
 def as_announced(item: Build, cases: Sequence[Case], outcomes: list[Outcome]) -> list[Outcome]:

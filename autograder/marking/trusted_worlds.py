@@ -1,16 +1,17 @@
 """Runs trusted programs in real worlds: ``world`` items on as many ranks as a case has, ``tensor`` items on one.
 
-The reference is known to finish, so it runs all cases of one world size in the same world. Any other program gets a new
-world for each case: what a wrong one leaves behind, such as an unreceived message, cannot spoil the next case.
+References are known to finish, so all their cases of one world size share one world. Any other program gets a new world
+for each case: what a wrong one leaves behind, such as an unreceived message, cannot spoil the next case.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.child.wire import Refused
 from autograder.items import Build, Case, Grade
@@ -30,6 +31,20 @@ GRACE = 0.5
 FIRST_BACKWARD = 10.0
 
 
+class Run(NamedTuple):
+    """One case of a program that is known to end; ``rounding`` is None where it is ordinary."""
+
+    item: Build
+    program: Callable[..., Any]
+    case: Case
+    rounding: Rounding | None = None
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return len(self.case.args) if self.item.grade == "world" else 1
+
+
 def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
     """The outcome of ``program`` for each case, with ``timeout`` seconds for each."""
     if program is item.solution():
@@ -38,7 +53,7 @@ def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout
     lost = 0
     for case in cases:
         if lost < outcome.LOSSES:
-            outcomes += _world(item, program, [case], timeout)
+            outcomes += _world([Run(item, program, case)], timeout)
         else:
             last = outcomes[-1]
             outcomes.append(dataclasses.replace(last, detail=f"not tried: {last.detail}", printed=()))
@@ -48,59 +63,60 @@ def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout
 
 def moved(item: Build, cases: Sequence[Case], timeout: float) -> list[list[Outcome]]:
     """For each way to round in :mod:`autograder.marking.stochastic`, the reference's outcome for each case."""
-    runs = (*stochastic.RUNS, stochastic.PRECISE)
-    outcomes = together(item, item.solution(), list(cases) * len(runs), timeout, [run for run in runs for _ in cases])
-    return [outcomes[start : start + len(cases)] for start in range(0, len(outcomes), len(cases))]
+    (outcomes,) = moved_together([(item, cases)], timeout)
+    return outcomes
 
 
-def together(
-    item: Build,
-    program: Callable[..., Any],
-    cases: Sequence[Case],
-    timeout: float,
-    roundings: Sequence[Rounding | None] = (),
-) -> list[Outcome]:
-    """The outcomes of a program that is known to end, with all cases of one world size in one world, in their order.
+def moved_together(asked: Sequence[tuple[Build, Sequence[Case]]], timeout: float) -> list[list[list[Outcome]]]:
+    """The same for several items."""
+    roundings = (*stochastic.RUNS, stochastic.PRECISE)
+    runs = [Run(item, item.solution(), *one) for item, cases in asked for one in itertools.product(cases, roundings)]
+    outcomes = iter(ended(runs, timeout))
+    found = [[[next(outcomes) for _ in roundings] for _ in cases] for _, cases in asked]
+    return [[list(run) for run in zip(*of_item, strict=True)] for of_item in found]
 
-    ``roundings``: one for each case; if there are none, rounding is ordinary.
+
+def together(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
+    """The outcomes of a program that is known to end, in the order of the cases."""
+    return ended([Run(item, program, case) for case in cases], timeout)
+
+
+def ended(runs: Sequence[Run], timeout: float) -> list[Outcome]:
+    """The outcomes of programs that are known to end, in order; ``timeout`` is the limit for one case in seconds.
+
+    All runs with the same number of ranks share one world: to start one takes longer than most cases do.
     """
+    return _worlds(runs, lambda one: one.ranks, timeout)
+
+
+def _worlds(runs: Sequence[Run], kind: Callable[[Run], Any], timeout: float) -> list[Outcome]:
+    """The outcomes of runs, in order, with a world for each ``kind`` of them."""
     found: dict[int, Outcome] = {}
-    for size in sorted({_ranks(item, case) for case in cases}):
-        places = [index for index, case in enumerate(cases) if _ranks(item, case) == size]
-        chosen = [roundings[index] for index in places] if roundings else ()
-        outcomes = _world(item, program, [cases[index] for index in places], timeout, chosen)
-        found.update(zip(places, outcomes, strict=True))
-    return [found[index] for index in range(len(cases))]
+    for value in sorted({kind(one) for one in runs}):
+        places = [place for place, one in enumerate(runs) if kind(one) == value]
+        found.update(zip(places, _world([runs[place] for place in places], timeout), strict=True))
+    return [found[place] for place in range(len(runs))]
 
 
-def _ranks(item: Build, case: Case) -> int:
-    return len(case.args) if item.grade == "world" else 1
-
-
-def _world(
-    item: Build,
-    program: Callable[..., Any],
-    cases: Sequence[Case],
-    timeout: float,
-    roundings: Sequence[Rounding | None] = (),
-) -> list[Outcome]:
-    """The outcomes of cases of one size, in one world."""
-    size = _ranks(item, cases[0])
+def _world(runs: Sequence[Run], timeout: float) -> list[Outcome]:
+    """The outcomes of runs with the same number of ranks, in one world; if it fails, in one for each item."""
+    calls = tuple((one.program, one.case, one.rounding, one.item.grade, one.item.probe) for one in runs)
+    most = timeout * len(runs) + (FIRST_BACKWARD if any(one.item.probe for one in runs) else 0.0)
     try:
-        facts = (tuple(roundings) or (None,) * len(cases), item.grade, item.probe)
-        most = timeout * len(cases) + (FIRST_BACKWARD if item.probe else 0.0)
         world.prepare(*NEEDED)
-        done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=most)
+        done = world.run(_rank, calls, ranks=runs[0].ranks, timeout=most)
     except world.WorldError as error:
-        return [dataclasses.replace(_failed(error), printed=error.lines)] * len(cases)
-    logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
+        if len({one.item.id for one in runs}) > 1:
+            return _worlds(runs, lambda one: one.item.id, timeout)
+        return [dataclasses.replace(_failed(error), printed=error.lines)] * len(runs)
+    logs = [_split([event for event in done.events if event.rank == rank], len(runs)) for rank in range(done.ranks)]
     outcomes = [
-        _joined(item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]))
-        for i in range(len(cases))
+        _joined(one.item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]))
+        for i, one in enumerate(runs)
     ]
-    if len(cases) == 1:
+    if len(runs) == 1:
         outcomes = [dataclasses.replace(outcomes[0], printed=done.lines)]
-    return [probing.with_conclusion(item, *pair) for pair in zip(cases, outcomes, strict=True)]
+    return [probing.with_conclusion(one.item, one.case, got) for one, got in zip(runs, outcomes, strict=True)]
 
 
 def here(item: Build, program: Callable[..., Any], case: Case) -> Outcome:
@@ -110,35 +126,38 @@ def here(item: Build, program: Callable[..., Any], case: Case) -> Outcome:
 
 
 def _rank(
-    program: Callable[..., Any],
-    cases: Sequence[Case],
-    roundings: Sequence[Rounding | None],
-    grade: Grade,
-    probe: str | None,
+    calls: Sequence[tuple[Callable[..., Any], Case, Rounding | None, Grade, str | None]],
 ) -> list[tuple[Any, ...]]:
     """Run every case in turn on this rank, with a separator in the log before each."""
     import torch
     import torch.distributed as dist
 
     answers = []
-    for number, (case, rounding) in enumerate(zip(cases, roundings, strict=True)):
+    for number, (program, case, rounding, grade, probe) in enumerate(calls):
         dist.all_reduce(torch.zeros(MARK, dtype=torch.int8))
         given = case.args[dist.get_rank()] if grade == "world" else case.args
         answer, error = _answer(program, case, given, probe, rounding)
-        alone = not _all_end(number)
-        if error is not None and alone:  # the others may wait for this rank: end the world with its exception
+        _announce(number)
+        if error is not None and not _all_end(number):  # others may wait for it: end the world with its exception
             raise error
         answers.append(answer)
     return answers
 
 
+def _announce(number: int) -> None:
+    """Say that this rank has ended a case."""
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    c10d._get_default_store().set(f"end/{number}/{dist.get_rank()}", "")
+
+
 def _all_end(number: int) -> bool:
-    """Announce that this rank has ended a case; return whether all others do so within :data:`GRACE`."""
+    """Whether all other ranks end the case within :data:`GRACE`."""
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
     store = c10d._get_default_store()
-    store.set(f"end/{number}/{dist.get_rank()}", "")
     all_ranks = [f"end/{number}/{rank}" for rank in range(dist.get_world_size())]
     last = time.monotonic() + GRACE
     while not store.check(all_ranks):

@@ -6,6 +6,7 @@ one hidden and one public case are asked again, to detect answers that change.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import hmac
@@ -14,8 +15,20 @@ from collections.abc import Sequence
 from random import Random
 
 from autograder.items import AnyQuestion, Build, Case, Group
-from autograder.marking.papers import Asked, Paper, Sheet, answered, run_slip_here, vectors_hash
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import (
+    Asked,
+    CannotJudge,
+    Paper,
+    Sheet,
+    answered,
+    answered_together,
+    as_announced,
+    run_slip_here,
+    vectors_hash,
+)
 from autograder.running.slip_runner import SlipRunner
+from rankzero.world import systems
 
 
 class Exam:
@@ -87,6 +100,19 @@ class Exam:
                 self._papers[item.id] = self._answer(sheet)
             return self._papers[item.id]
 
+    def prepare(self) -> None:
+        """Have the references of all items answer that run in worlds of processes: together they need a few worlds,
+        where :meth:`paper` starts some for each item. What they cannot answer is left to that."""
+        if not systems.can_fork():
+            return
+        sheets = [self.sheet(item) for item in self.items if item.grade in ("tensor", "world")]
+        with self._lock, contextlib.suppress(ImportError):
+            sheets = [sheet for sheet in sheets if sheet.item.id not in self._papers]
+            for sheet, outcomes in zip(sheets, answered_together(sheets), strict=True):
+                with contextlib.suppress(CannotJudge):
+                    expected = as_announced(sheet.item, [case for _, case in sheet.drawn], outcomes)
+                    self._papers[sheet.item.id] = self._paper(sheet, expected)
+
     def _draw(self, item: Build) -> Sheet:
         hidden = item.hidden(self.random(item, "cases"))
         drawn: list[tuple[Group | None, Case]] = [(None, case) for case in item.cases]
@@ -96,7 +122,9 @@ class Exam:
         return Sheet(item, tuple(drawn), _repetitions([group for group, _ in drawn], order))
 
     def _answer(self, sheet: Sheet) -> Paper:
-        expected = answered(sheet.item, [case for _, case in sheet.drawn])
+        return self._paper(sheet, answered(sheet.item, [case for _, case in sheet.drawn]))
+
+    def _paper(self, sheet: Sheet, expected: Sequence[Outcome]) -> Paper:
         asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
         run_slip = self._slip_runner.run if sheet.item.grade in ("tensor", "world") else run_slip_here

@@ -34,6 +34,7 @@ UNREAD = (
 
 def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
     """Run all cases of the exam, and grade the answers."""
+    exam.prepare()
     for item in exam.items:  # every expected value, before any of the learner's code runs
         _paper(exam, item)
     return grade(ask(submission, exam, sandbox, limits), exam)

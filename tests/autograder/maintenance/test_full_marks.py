@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -17,9 +17,9 @@ import pytest
 from autograder import bank, conclusions
 from autograder.items import Build, Case, Debug, Slip
 from autograder.maintenance import verifying
-from autograder.marking import judge, probing, stochastic, trusted
+from autograder.marking import feedback, judge, probing, stochastic, trusted
 from autograder.marking.outcome import Outcome
-from autograder.marking.papers import Paper
+from autograder.marking.papers import Paper, moved_together
 from autograder.running import judging
 from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
@@ -42,6 +42,21 @@ every_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 def exam() -> Iterator[Exam]:
     with Exam(ITEMS, b"full marks") as exam:
         yield exam
+
+
+@pytest.fixture(scope="module")
+def papers(request, exam) -> Mapping[str, Paper]:
+    """Of the items of chosen tests. Their references are rounded once at random; ``make proof`` tries every way."""
+    tests = [test for test in request.session.items if test.path == request.path and "item" in test.callspec.params]
+    items = {test.callspec.params["item"].id: test.callspec.params["item"] for test in tests}
+    worlds = [item for item in items.values() if item.grade in ("tensor", "world")]
+    exam.prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stochastic, "RUNS", stochastic.RUNS[-1:])
+        moved = moved_together([exam.paper(item) for item in worlds])
+        found = {name: exam.paper(item) for name, item in items.items()} | {paper.item.id: paper for paper in moved}
+        assert all(paper.movements for paper in found.values())
+    return found
 
 
 # In the sandbox.
@@ -70,17 +85,17 @@ def test_the_untouched_labs_earn_nothing(items):
 
 
 @every_item
-def test_the_answers_of_the_reference_earn_every_point(exam, item):
+def test_the_answers_of_the_reference_earn_every_point(papers, item):
     """Kills: an item whose public cases, or whose ordinary ones, are too few to be worth anything."""
-    paper = exam.paper(item)
-    mark = judge.mark(paper, [asked.expected for asked in paper.asked], exam.items)
+    paper = papers[item.id]
+    mark = judge.mark(paper, [asked.expected for asked in paper.asked], ITEMS)
     assert (mark.state, mark.score) == ("right", item.points)
 
 
 @every_item
-def test_a_stub_can_earn_nothing(exam, item):
+def test_a_stub_can_earn_nothing(papers, item):
     """It refuses what it has to, at most, and raises in every other call; a program to mend is one of its slips."""
-    paper = exam.paper(item)
+    paper = papers[item.id]
     if isinstance(item, Debug):
         assert any(item.source_of(slip) == item.source_of(Slip("", item.wrong)) for slip in paper.slips)
         return
@@ -90,7 +105,7 @@ def test_a_stub_can_earn_nothing(exam, item):
     else:
         assert all(ends(function) for function in functions(item))
         outcomes = [asked.expected if asked.expected.kind == "raised" else UNWRITTEN for asked in paper.asked]
-    mark = judge.mark(paper, outcomes, exam.items)
+    mark = judge.mark(paper, outcomes, ITEMS)
     assert mark.score == 0
     assert mark.state in ("unwritten", "wrong")
 
@@ -108,41 +123,34 @@ def ends(function: ast.FunctionDef) -> bool:
     return isinstance(last, ast.Raise) and all(isinstance(node, ast.Expr) for node in before)
 
 
-@pytest.fixture
-def rounded_twice(monkeypatch):
-    """Each case of the reference is rounded up, and once at random; ``make proof`` tries every way."""
-    monkeypatch.setattr(stochastic, "RUNS", (stochastic.RUNS[0], stochastic.RUNS[-1]))
-
-
 @every_item
-def test_every_slip_loses_and_is_named(exam, item, rounded_twice):
+def test_every_slip_loses_and_is_named(papers, item):
     """Kills: a bank whose cases a wrong program passes, and a diagnosis that names another mistake.
 
     A slip that is named in the first cases is named in all: each further case only tells it from more of the others.
     """
-    paper = exam.paper(item)
+    paper = papers[item.id]
     assert paper.slips
-    papers = beginnings(paper, 4, 8)
     for slip in paper.slips:
-        for part in papers:
-            if not (faults := verifying.wrong_program(part, slip, exam.items)):
+        for part in beginnings(paper, 4, 8):
+            if not (faults := verifying.wrong_program(part, slip, ITEMS)):
                 break
         assert faults == []
         assert item.source_of(slip)
 
 
-def beginnings(paper: Paper, *counts: int) -> list[Paper]:
-    """The paper with its first cases alone, then with all; what is known of a case is kept for the longer ones."""
-    moved: list[Sequence[Outcome]] = []
+def beginnings(paper: Paper, *counts: int) -> Iterator[Paper]:
+    """The paper with its first cases alone, then with all; those come first that need not be refused, on many ranks."""
 
-    def first(count: int) -> list[Sequence[Outcome]]:
-        if len(moved) < count:
-            moved.extend(Paper(paper.item, paper.asked[len(moved) : count], ()).movements)
-        return moved[:count]
+    def rank(place: int) -> tuple[bool, int]:
+        return feedback.refuses(paper, place), -len(paper.asked[place].case.args)
 
-    length = len(paper.once)
-    short = [replace(paper, asked=paper.asked[:n], again=(), moved=partial(first, n)) for n in counts if n < length]
-    return [*short, replace(paper, moved=partial(first, length))]
+    places = sorted(paper.once, key=rank) if paper.item.grade == "world" else paper.once
+    asked, moved = ([of[place] for place in places] for of in (paper.asked, paper.movements))
+    outcomes: dict[tuple[Slip, int], Outcome] = {}
+    for count in (*counts, len(places)):
+        some = partial(list, moved[:count])
+        yield replace(paper, asked=tuple(asked[:count]), again=(), moved=some, slip_outcomes=outcomes)
 
 
 @BANK
@@ -189,9 +197,9 @@ def fits(item: Build, guess: Outcome, case: Case) -> bool:
     "item",
     [pytest.param(one, id=one.id, marks=[] if one.grade in ("call", "calls") else BANK) for one in ITEMS],
 )
-def test_a_table_of_the_public_answers_earns_nothing(exam, item):
+def test_a_table_of_the_public_answers_earns_nothing(papers, item):
     """Kills: public points for a program that knows the page by heart and guesses everything else."""
-    paper = exam.paper(item)
+    paper = papers[item.id]
     known = [(asked.case, asked.expected) for asked in paper.asked if asked.group is None]
     for guess in guesses(item, paper):
         outcomes = []
