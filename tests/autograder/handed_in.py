@@ -13,7 +13,7 @@ from autograder.items.edits import Edit
 from autograder.marking import compare, judge, trusted, trusted_worlds
 from autograder.marking.marks import Mark
 from autograder.marking.outcome import Outcome
-from autograder.marking.papers import Paper, run_slip_here
+from autograder.marking.papers import Paper, as_announced, run_slip_here
 from autograder.running.exam import Exam
 
 
@@ -53,5 +53,10 @@ def outcomes(item: Build, program: Callable[..., Any], cases: Sequence[Case]) ->
 def faults(item: Build, program: Callable[..., Any], cases: Sequence[Case] | None = None) -> list[str | None]:
     """What is wrong with ``program``, case by case: in the public cases, or in others."""
     cases = item.cases if cases is None else cases
-    expected, found = (outcomes(item, one, cases) for one in (item.solution(), program))
+    if item.grade == "world":  # both in the same worlds
+        runs = [trusted_worlds.Run(item, one, case) for one in (item.solution(), program) for case in cases]
+        both = trusted_worlds.ended(runs, 20.0)
+        expected, found = as_announced(item, cases, both[: len(cases)]), both[len(cases) :]
+    else:
+        expected, found = (outcomes(item, one, cases) for one in (item.solution(), program))
     return [compare.fault(item, *row) for row in zip(cases, expected, found, strict=True)]

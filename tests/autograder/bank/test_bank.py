@@ -28,10 +28,9 @@ QUESTIONS = [item for item in ITEMS if isinstance(item, Question)]
 CHOICES = [item for item in ITEMS if isinstance(item, Choice)]
 PARTS = [(item, place) for item in QUESTIONS for place in range(len(item.parts))]
 PLAIN_SLIPS = [(item, slip) for item in PLAIN for slip in item.slips]
+PROOF = pytest.mark.proof(part="bank")
 #: One key in ``make test``, and many in ``make proof``.
-KEYS = pytest.mark.parametrize(
-    "keys", [range(1), pytest.param(range(1, 20), marks=pytest.mark.proof(part="bank"))], ids=["a key", "keys"]
-)
+KEYS = pytest.mark.parametrize("keys", [range(1), pytest.param(range(1, 20), marks=PROOF)], ids=["a key", "keys"])
 
 
 def named(value) -> str | None:
@@ -180,20 +179,24 @@ def test_the_reference_answers_as_the_cases_say(item, keys):
             assert (outcome.kind, outcome.error) == (("raised", case.raises) if case.raises else ("value", "")), case
 
 
+@PROOF
 @pytest.mark.parametrize("item", EXERCISES, ids=named)
 def test_every_edit_fits_its_base(item):
-    """Kills: an edit of text that its base has no more, or has twice: the message says which."""
+    """Kills: an edit of text that its base has no more, or has twice: the message says which.
+
+    With one key, ``test_full_marks`` runs every slip.
+    """
     for slip in item.slips:
         assert slip.program or slip.changes
         assert program_of(item.id, slip).__name__ == (slip.program.__name__ if slip.program else item.function)
 
 
-@KEYS
+@PROOF
 @pytest.mark.parametrize(("item", "slip"), SLIPPED)
-def test_no_key_lets_a_slip_pass(item, slip, keys):
-    """Two wrong answers at least, so that it can be named."""
+def test_no_key_lets_a_slip_pass(item, slip):
+    """Two wrong answers at least, so that it can be named; with one key, ``test_full_marks`` says so of every slip."""
     program = program_of(item.id, slip)
-    for key in keys:
+    for key in range(20):
         assert len(list(itertools.islice(faults(item, program, key), 2))) == 2, key
 
 
@@ -205,9 +208,10 @@ def faults(item: Build, program: Callable, key: int) -> Iterator[str]:
             yield fault
 
 
+@PROOF
 @pytest.mark.parametrize("item", ANSWERED)
 def test_slips_differ_from_each_other(item):
-    """Case by case, until every slip has answered otherwise than every other."""
+    """Case by case, until every slip has answered otherwise than every other; else a report would name the first."""
     alike = [list(item.slips)]
     for case in answered(item.id, 0)[0]:
         alike = [part for slips in alike if len(slips) > 1 for part in told_apart(item, slips, case)]

@@ -43,11 +43,11 @@ def test_the_reference_answers_as_the_cases_say(item, keys):
     assert answered(item.id, keys[0])[0] != answered(item.id, keys[1])[0]
 
 
-@EACH_KEY
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(("item", "slip"), SLIPS, ids=named)
-def test_no_key_lets_a_slip_pass(item, slip, keys):
-    """Two wrong answers at least, so that it can be named."""
-    for key in keys:
+def test_no_key_lets_a_slip_pass(item, slip):
+    """Two wrong answers at least, so that it can be named; with one key, ``test_full_marks`` says so of every slip."""
+    for key in range(20):
         cases, expected = answered(item.id, key)
         outcomes = trusted.run(item, item.program_of(slip), cases)
         faults = [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]

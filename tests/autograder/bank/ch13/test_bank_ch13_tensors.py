@@ -44,10 +44,11 @@ def test_the_reference_answers_as_the_cases_say(item):
             assert (outcome.kind, outcome.error) == (("raised", case.raises) if case.raises else ("value", ""))
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.filterwarnings("ignore:var:UserWarning")
 @pytest.mark.parametrize(("item", "slip"), SLIPS, ids=lambda one: getattr(one, "id", "") or one.name)
 def test_no_key_lets_a_slip_pass(item, slip):
-    """Two wrong answers among the hidden cases at least, so that it can be named."""
+    """Two wrong answers among the hidden cases at least, so that it can be named; ``test_full_marks`` tries one key."""
     public = len(item.cases)
     for key in KEYS:
         assert sum(fault is not None for fault in faults(item, item.program_of(slip), key)[public:]) >= 2, key
