@@ -24,3 +24,20 @@ def test_a_message_of_one_byte_does_not_begin_another_case():
     for outcome in outcomes:
         sent = [(event.rank, event.sent) for event in outcome.events if event.operation == "all_reduce"]
         assert sorted(sent) == [(0, 1), (0, 8), (1, 1), (1, 8)]
+
+
+def fails_on_rank_1():
+    if dist.get_rank() == 1:
+        raise KeyError("no")
+    dist.barrier()
+
+
+def test_a_program_that_fails_costs_no_other_its_answers():
+    """Kills: a bank of which nothing can be judged because of one reference."""
+    bad, good = (Build(f"03-{n}", "target", n, "world", (), (), (), "3.1", "failure") for n in ("bad", "good"))
+    broken = trusted_worlds.Run(bad, fails_on_rank_1, Case(((), ())))
+    right = trusted_worlds.Run(good, two_flags, Case(((0,), (1,))))
+    outcomes = trusted_worlds.ended([right, broken, right], timeout=20.0)
+    assert [outcome.kind for outcome in outcomes] == ["value", "raised", "value"]
+    assert outcomes[1].error == "KeyError on rank 1 only"
+    assert [len(outcome.events) for outcome in outcomes[::2]] == [4, 4]
