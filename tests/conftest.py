@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -25,6 +26,15 @@ settings.register_profile("course", settings.get_profile("laws"), max_examples=4
 settings.load_profile("course")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each
+
+
+gc.disable()  # until the tests are collected: they stay
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is collected among what tests make, and not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
