@@ -7,6 +7,7 @@ Saved to a file it is dark on white. The same picture always gives the same byte
 from __future__ import annotations
 
 import functools
+import hashlib
 import html
 import io
 import itertools
@@ -54,6 +55,9 @@ STYLE: Any = {
 #: Metadata that would differ between two saves of one picture, by file type.
 STAMPS = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
 
+#: An id that Matplotlib has made up, where it is given and where it is used.
+ID = re.compile(r'(?<=[#"])[a-z][0-9a-f]{10}(?=[")])')
+
 P = ParamSpec("P")
 
 
@@ -72,13 +76,12 @@ class Picture(Figure):
 
         In the book a picture that is too wide for a phone is followed by the drawing that a phone shows instead.
         """
-        drawings = self._svg()
-        if os.environ.get("RANKZERO_BOOK") == "1" and self.again is not None and self._least() > COLUMN:
-            with phone():
-                twin = self.again()
-            twin.alt = self.alt
-            drawings = self._svg("rz-wide") + twin._svg("rz-phone")
-        return f'<div class="rz-figure">{drawings}</div>'
+        if os.environ.get("RANKZERO_BOOK") != "1" or self.again is None or self._least() <= COLUMN:
+            return f'<div class="rz-figure">{self._svg()}</div>'
+        with phone():
+            twin = self.again()
+        twin.alt = self.alt
+        return f'<div class="rz-figure">{self._svg("rz-wide")}{twin._svg("rz-phone")}</div>'
 
     def _svg(self, kind: str = "") -> str:
         """The drawing, of a class that says where it is shown."""
@@ -91,7 +94,7 @@ class Picture(Figure):
         drawing = buffer.getvalue().partition("<svg ")[2]
         drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
         drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
-        drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
+        drawing = with_ids(re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor"))
         width, least = self._pixels(), self._least()
         style = f"width:{width:.0f}px;max-width:100%;min-width:{least}px;height:auto"
         style += ";stroke-linejoin:round;stroke-linecap:butt" + (";display:none" if kind == "rz-phone" else "")
@@ -126,6 +129,15 @@ class Picture(Figure):
 
     def _forms(self) -> dict[str, str]:
         return {"text/html": self.html(), "text/plain": self.alt}
+
+
+def with_ids(drawing: str) -> str:
+    """The drawing with ids that depend on what can be read in it: those of Matplotlib depend on the last digit of a
+    number, which the layout does not always give alike."""
+    ids = list(dict.fromkeys(ID.findall(drawing)))
+    drawing = ID.sub(lambda found: f"{found[0][0]}_{ids.index(found[0])}", drawing)
+    digest = hashlib.sha256(drawing.encode()).hexdigest()[:10]
+    return re.sub(r"(?<=[#\"][a-z])_(\d+)(?=[\")])", rf"{digest}_\1", drawing)
 
 
 class Live:
