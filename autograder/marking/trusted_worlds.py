@@ -100,11 +100,13 @@ def _worlds(runs: Sequence[Run], kind: Callable[[Run], Any], timeout: float) -> 
 
 def _world(runs: Sequence[Run], timeout: float) -> list[Outcome]:
     """The outcomes of runs with the same number of ranks, in one world; if it fails, in one for each item."""
-    calls = tuple((one.program, one.case, one.rounding, one.item.grade, one.item.probe) for one in runs)
+    programs = {id(one.program): one.program for one in runs}  # arguments of their own: what cannot be sent is named
+    places = {number: place for place, number in enumerate(programs)}
+    calls = [(places[id(one.program)], one.case, one.rounding, one.item.grade, one.item.probe) for one in runs]
     most = timeout * len(runs) + (FIRST_BACKWARD if any(one.item.probe for one in runs) else 0.0)
     try:
         world.prepare(*NEEDED)
-        done = world.run(_rank, calls, ranks=runs[0].ranks, timeout=most)
+        done = world.run(_rank, calls, *programs.values(), ranks=runs[0].ranks, timeout=most)
     except world.WorldError as error:
         if len({one.item.id for one in runs}) > 1:
             return _worlds(runs, lambda one: one.item.id, timeout)
@@ -126,17 +128,18 @@ def here(item: Build, program: Callable[..., Any], case: Case) -> Outcome:
 
 
 def _rank(
-    calls: Sequence[tuple[Callable[..., Any], Case, Rounding | None, Grade, str | None]],
+    calls: Sequence[tuple[int, Case, Rounding | None, Grade, str | None]], *programs: Callable[..., Any]
 ) -> list[tuple[Any, ...]]:
-    """Run every case in turn on this rank, with a separator in the log before each."""
+    """Run every case in turn on this rank, with a separator in the log before each. A call begins with the place of
+    its program."""
     import torch
     import torch.distributed as dist
 
     answers = []
-    for number, (program, case, rounding, grade, probe) in enumerate(calls):
+    for number, (place, case, rounding, grade, probe) in enumerate(calls):
         dist.all_reduce(torch.zeros(MARK, dtype=torch.int8))
         given = case.args[dist.get_rank()] if grade == "world" else case.args
-        answer, error = _answer(program, case, given, probe, rounding)
+        answer, error = _answer(programs[place], case, given, probe, rounding)
         _announce(number)
         if error is not None and not _all_end(number):  # others may wait for it: end the world with its exception
             raise error
