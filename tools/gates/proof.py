@@ -28,7 +28,7 @@ KEPT = CACHE / "proof"
 #: Each part, and what it proves.
 PARTS = {
     "bank": "slips, right programs and promises with more keys, and in processes; mutants of the flagships",
-    "runs": "stored results of long trainings, computed again",
+    "runs": "stored results of long trainings, computed again; pictures, drawn again",
     "systems": "milestones with all wrong programs, and the whole bank through the sandbox",
     "classes": "a class of two hundred, and classes on other machines",
     "corpus": "the hostile corpus without each layer of the sandbox, as other users, and in a container",

@@ -69,6 +69,7 @@ def shapes(picture: Picture, kind: type) -> list:
     return [patch for axes in picture.axes for patch in axes.patches if type(patch) is kind]
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_the_same_diagram_gives_the_same_bytes(draw):
     first, second = draw.__wrapped__(), draw()
@@ -245,8 +246,9 @@ def test_every_code_has_a_look_of_its_own():
     assert [text.get_text() for text in picture.legends[0].get_texts()] == codes
 
 
-@pytest.mark.parametrize("ranks_per_node", [1, 4, 8])
-@pytest.mark.parametrize("order", list(itertools.permutations(("dp", "pp", "tp"))))
+@pytest.mark.parametrize(
+    ("order", "ranks_per_node"), list(zip(itertools.permutations(("dp", "pp", "tp")), (1, 4, 8) * 2, strict=True))
+)
 def test_groups_and_those_that_leave_a_node_are_counted(order, ranks_per_node):
     """Oracle: an array whose axes are the parallel axes; a group is a line of it."""
     sizes = {name: {"dp": 2, "pp": 3, "tp": 4}[name] for name in order}

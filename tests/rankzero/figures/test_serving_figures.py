@@ -90,6 +90,7 @@ def words(picture) -> list[str]:
 # Every picture
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_the_same_picture_gives_the_same_bytes(draw):
     first, second = draw.__wrapped__(), draw()
