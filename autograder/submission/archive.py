@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO
 
-from autograder.submission import course
+from autograder.submission import course, units
 from autograder.submission.units import (
     FILE_LIMIT,
     TOTAL_LIMIT,
@@ -67,6 +67,12 @@ def unpack(data: bytes) -> list[Version]:
         if not chosen and (sentence := elsewhere(paths)):
             raise Unreadable(f"the archive {sentence}")
         return [Version(name, shown(path), content(archive, paths[path])) for name, path in chosen]
+
+
+def left_out(data: bytes) -> list[str]:
+    """A sentence about code in an archive that :func:`unpack` does not read."""
+    with opened(io.BytesIO(data)) as archive:
+        return units.left_out(path_of(entry) for entry in archive.infolist())
 
 
 def names(file: IO[bytes]) -> list[str]:

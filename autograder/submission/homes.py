@@ -38,7 +38,7 @@ def settle(
     """
     found: dict[str, list[Found]] = defaultdict(list)
     for file, units in files.items():
-        for name, one in _defined(file, units, modules).items():
+        for name, one in defined(file, units, modules).items():
             found[name].append(one)
     homes: dict[str, str | None] = {}
     notes: list[str] = []
@@ -64,7 +64,7 @@ def _best(places: Sequence[Found], module: str) -> Found:
     return next((one for one in written if one.module == module), written[-1])
 
 
-def _defined(file: str, units: Sequence[Unit], modules: Mapping[str, str]) -> dict[str, Found]:
+def defined(file: str, units: Sequence[Unit], modules: Mapping[str, str]) -> dict[str, Found]:
     """The last definition of each function that may be graded."""
     found: dict[str, Found] = {}
     for unit in units:

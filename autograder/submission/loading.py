@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder import bank
@@ -35,6 +35,7 @@ from autograder.submission.units import (
     check_size,
     decode,
     elsewhere,
+    left_out,
     shown,
     visible,
 )
@@ -83,7 +84,7 @@ def load_file(name: str, content: Callable[[], bytes], topics: Collection[str] |
     check_file_size(name, data)
     sha256 = hashlib.sha256(data).hexdigest()
     if name.lower().endswith(".zip"):
-        return _assemble(name, archive.unpack(data), topics, sha256, [], ())
+        return _assemble(name, archive.unpack(data), topics, sha256, archive.left_out(data), ())
     if name.lower().endswith(".json"):
         if course.recognise(data):
             return _assemble(name, [Version(name, name, data)], topics, sha256, [], ())
@@ -115,10 +116,13 @@ def load_files(
     """
     found: list[Version] = []
     problems: list[str] = []
+    inside: list[str] = []
     saved = candidates(files, (".json",))
     for file, path in [*candidates(files), *saved, *sorted(candidates(files, (".zip",)))]:
         try:
-            found += _opened(file, shown(path), files[path]())
+            data = files[path]()
+            found += _opened(file, shown(path), data)
+            inside += archive.left_out(data) if path.lower().endswith(".zip") else []
         except Unreadable as error:
             problems.append(f"{file}: {error}" if file not in str(error) else str(error))
             continue
@@ -131,7 +135,7 @@ def load_files(
         raise Unreadable(problems[0])
     if not found and (sentence := elsewhere(files)):
         raise Unreadable(f"{shown(name)} {sentence}")
-    return _assemble(shown(name), found, topics, "", problems, order)
+    return _assemble(shown(name), found, topics, "", [*problems, *left_out(files), *inside], order)
 
 
 def _opened(file: str, where: str, data: bytes) -> list[Version]:
@@ -194,7 +198,7 @@ def _assemble(
     if not versions:
         raise Unreadable(f"{name} holds no .py file and no notebook: {WANTED}")
     known = _bank_topics() if topics is None else topics
-    files, notes = settle(versions, known, order)
+    files, notes = settle(list(filter(_is_more_than_read, versions)) or versions, known, order)
     problems, sha256 = [*problems, *notes], sha256 or _digest(files)
     modules = _module_names(files, known)
     parts: dict[str, list[Unit]] = {}
@@ -217,6 +221,19 @@ def _assemble(
         raise Unreadable(unread[0])
     units, places, said = homes.settle(parts, _functions())
     return _bounded(Submission(name, units, (*problems, *said, *unread), sha256, answers, places))
+
+
+def _is_more_than_read(version: Version) -> bool:
+    """Whether a file is more than a page of the course in which somebody has only read."""
+    folder = PurePosixPath(version.where).parent.name.lower()
+    if folder not in ("book", "deeper") or not version.title.lower().endswith(".ipynb"):
+        return True
+    try:
+        units, problems, typed = notebook.parts(version.title, version.data)
+    except Unreadable:
+        return True
+    written = [one for one in homes.defined(version.title, units, _functions()).values() if not one.stub]
+    return bool(written or problems or any(typed.values()))
 
 
 def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, str | None]:

@@ -21,10 +21,13 @@ IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
 #: Suffixes of files that hold code, and of all files that are opened, in lower case. *Your course* saves a .json file.
 CODE = (".py", ".ipynb")
 OPENED = (*CODE, ".zip", ".json")
-#: What a chapter's folder in ``labs`` is called.
-CHAPTER = re.compile(r"ch(?:apter)?[ _-]?\d\d?", re.I)
+#: What a chapter's folder in ``labs`` is called, and the folder of the deeper pages in ``book``.
+CHAPTER = re.compile(r"ch(?:apter)?[ _-]?\d\d?|deeper", re.I)
 #: Folders, in lower case, whose files and chapters count besides those at the top; the first is the course's own.
-PLACES = ("labs", "lab", "src", "submission", "submissions", "code", "solution", "notebooks")
+PLACES = ("labs", "lab", "src", "submission", "submissions", "code", "solution", "notebooks", "book")
+#: Folders, in lower case, of which nobody expects that what is in them is graded.
+BESIDE = ("autograder", "benchmarks", "demos", "doc", "docs", "experiments", "rankzero", "solutions", "tools")
+BESIDE += ("test", "tests", "env", "venv", "node_modules", "site-packages")
 #: What to hand in, for sentences that refuse anything else.
 WANTED = "hand in a .py file, a notebook (.ipynb), or a .zip of them"
 
@@ -126,16 +129,36 @@ def _in_labs(parts: Sequence[str]) -> bool:
     return len(below) == 1 and len(parts) == 2
 
 
+#: Where code is looked for, for sentences about other places.
+WHERE = "code is looked for only at the top, in labs, src, book or submission, and in folders of chapters there (ch05)"
+
+
 def elsewhere(paths: Iterable[str]) -> str:
     """That code was found, but where none is looked for; empty if no code was found."""
-    code = sorted(
-        path for path in paths if path.lower().endswith(CODE) and all(map(visible, PurePosixPath(path).parts))
-    )
-    if not code:
-        return ""
+    code = _code(paths)
+    return f"holds {_first(code)}, but {WHERE}: hand in your labs like that" if code else ""
+
+
+def left_out(paths: Iterable[str]) -> list[str]:
+    """A sentence about code that is not read although other code is; none about folders that are no hand-in."""
+    paths = list(paths)
+    read = {path for _, path in candidates(paths)}
+    code = [path for path in _code(paths) if path not in read and not _is_beside(path)]
+    return [f"{_first(code)} {'are' if len(code) > 1 else 'is'} not read: {WHERE}"] if code and read else []
+
+
+def _code(paths: Iterable[str]) -> list[str]:
+    endings = [path for path in paths if path.lower().endswith(CODE)]
+    return sorted(path for path in endings if all(map(visible, PurePosixPath(path).parts)))
+
+
+def _first(code: Sequence[str]) -> str:
     more = f" and {len(code) - 1} more" if len(code) > 1 else ""
-    where = "at the top, in labs, src or submission, and in folders of chapters there (ch05)"
-    return f"holds {shown(code[0])[-80:]}{more}, but code is looked for only {where}: hand in your labs like that"
+    return shown(code[0])[-80:] + more
+
+
+def _is_beside(path: str) -> bool:
+    return any(part.lower() in BESIDE for part in PurePosixPath(path).parts[:-1])
 
 
 def decode(file: str, data: bytes) -> str:

@@ -1,0 +1,102 @@
+"""A page that was worked on counts in the course's own folder too, and code that is not read is named."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.submission import homes, load, load_files, loading, notebook
+from tools.build_book import notebooks
+from tools.common import ROOT
+
+HEAD = "def message_time(message_bytes, bandwidth, latency=0.0):\n"
+STUB = HEAD + "    raise NotImplementedError('02-message-time: not written yet')\n"
+RIGHT = HEAD + "    return latency + message_bytes / bandwidth\n"
+
+
+def cells(*sources: str) -> bytes:
+    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.fixture(params=["folder", "archive", "archive in a folder"])
+def loaded(request, tmp_path):
+    """Loads files in each of the ways in which they come."""
+
+    def load_them(files: dict[str, bytes]):
+        if request.param == "folder":
+            return load_files("ann", {name: lambda data=data: data for name, data in files.items()})
+        (tmp_path / "in" / "ann.zip").parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / "ann.zip").write_bytes(packed(files))
+        return load(tmp_path / "in" / ("ann.zip" if request.param == "archive" else ""))
+
+    return load_them
+
+
+LAB = {"ann/labs/ch02/alpha_beta.py": STUB.encode()}
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["ann/book/02-point-to-point.ipynb", "ann/Book/mine.ipynb", "ann/book/deeper/02-point-to-point-deeper.ipynb"],
+)
+def test_a_page_in_the_folder_book_beats_the_stub_in_labs(page, loaded):
+    """Kills: 0 points, silently, for whoever packs the course's folders as they are."""
+    found = loaded(LAB | {page: cells(RIGHT)})
+    assert [unit.source for unit in found.units if "message_bytes / bandwidth" in unit.source]
+    assert found.homes == {"message_time": None}
+    assert found.problems == ()
+
+
+def test_of_the_course_as_it_was_handed_out_the_pages_are_not_run(loaded):
+    """Kills: a minute of grading for twenty chapters in which somebody has only read."""
+    pages = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in notebooks()}
+    found = loaded(LAB | {f"ann/{name}": data for name, data in pages.items()})
+    assert {unit.label for unit in found.units} == {"alpha_beta.py"}
+    assert found.problems == ()
+    asked = next(name for name in pages if name.endswith("03-collectives-deeper.ipynb"))
+    answered = pages | {asked: pages[asked].replace(b'predict(\\"03-steps\\")', b'predict(\\"03-steps\\", 6)')}
+    found = loaded(LAB | {f"ann/{name}": data for name, data in answered.items()})
+    assert found.answers["03-steps"] == (6,)
+    assert {unit.label.split(" ")[0] for unit in found.units} == {"alpha_beta.py", "03-collectives-deeper.ipynb"}
+
+
+def test_pages_in_which_nothing_was_done_are_a_hand_in_too(loaded):
+    assert loaded({"book/01.ipynb": cells(STUB), "book/02.ipynb": cells("X = 1")}).units
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["work/mine.py"], "work/mine.py is not read: code is looked for only at the top, in labs, "),
+        (["work/mine.ipynb", "week 3/deep/times.py"], "week 3/deep/times.py and 1 more are not read: "),
+        (["labs/other/times.py"], "labs/other/times.py is not read: "),
+        (["src/a/b/times.PY"], "src/a/b/times.PY is not read: "),
+        (["tests/test_times.py", "solutions/ch02/times.py", "venv/lib/x.py", "a/node_modules/x.py"], ""),
+        ([".git/x.py", "__MACOSX/times.py", "work/notes.txt", "work/__init__.py"], ""),
+    ],
+)
+def test_code_that_is_not_read_is_named(more, said, loaded):
+    """Kills: "not implemented yet" about a program that stands in a folder that nobody looks into."""
+    found = loaded({"labs/ch02/alpha_beta.py": STUB.encode()} | dict.fromkeys(more, RIGHT.encode()))
+    assert len(found.problems) == bool(said)
+    assert all(said in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: Path(path).stem)
+def test_no_page_writes_a_function_that_is_graded(path):
+    """Kills: a cell of the course that is taken for the learner's work, with an error about what it imports."""
+    units, _, _ = notebook.parts(path.name, path.read_bytes())
+    found = homes.defined(path.name, units, loading._functions())
+    assert [name for name, one in found.items() if not one.stub] == []
