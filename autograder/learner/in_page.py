@@ -25,7 +25,8 @@ MISSING = ("pwd", "grp", "resource", "fcntl", "termios", "_posixshmem")
 for _name in MISSING if sys.platform == "emscripten" else ():
     sys.modules.setdefault(_name, types.ModuleType(_name))
 
-from autograder import bank  # noqa: E402 - the modules above come first
+import autograder  # noqa: E402 - the modules above come first
+from autograder import bank  # noqa: E402
 from autograder.items import Build  # noqa: E402
 from autograder.learner import checking, function_cards, oldest_python  # noqa: E402
 from autograder.marking import trusted  # noqa: E402
@@ -66,16 +67,42 @@ def _no_debugger(*_: object, **__: object) -> None:
 
 @contextlib.contextmanager
 def program(say: Callable[[str], Any]) -> Iterator[None]:
-    """Run the reader's own code in the block: what it prints goes to ``say``, what it asks gets no answer, and what it
-    does to the depth of calls ends with it."""
+    """Run the reader's own code in the block: what it prints goes to ``say``, what it asks gets no answer, ``check``
+    and its like do nothing, as in grading, and what it does to the depth of calls ends with it."""
     depth, asked, hook = sys.getrecursionlimit(), sys.stdin, sys.breakpointhook
     sys.stdin, sys.breakpointhook = Nobody(), _no_debugger
     try:
-        with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
+        with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed), standing_in():
             yield
     finally:
         sys.setrecursionlimit(depth)
         sys.stdin, sys.breakpointhook = asked, hook
+
+
+def _itself(function: Any = None, *_: object, **__: object) -> Any:
+    return function
+
+
+def _nothing(*_: object, **__: object) -> None:
+    return None
+
+
+#: What ``autograder`` holds for a program, as in grading (``child/code.py``).
+STAND_INS = dict.fromkeys(autograder.__all__, _nothing) | {"check": _itself}
+
+
+@contextlib.contextmanager
+def standing_in() -> Iterator[None]:
+    """Let ``check`` and its like do nothing in the block: a program from a notebook may end with ``check(f)``."""
+    ours = vars(autograder)
+    before = {name: ours[name] for name in STAND_INS if name in ours}
+    ours.update(STAND_INS)
+    try:
+        yield
+    finally:
+        for name in STAND_INS:
+            ours.pop(name, None)
+        ours.update(before)
 
 
 class Printed(io.TextIOBase):
