@@ -42,7 +42,7 @@ from autograder.submission.units import (
 from autograder.submission.versions import Version, settle
 
 #: The name of a file that a browser or a mail program has given another ending.
-RENAMED = re.compile(r"(.+\.(?:ipynb|py))\.(?!zip$)[^.]+$", re.I)
+RENAMED = re.compile(r"(.+\.(?:ipynb|py))\.(?!(?:zip|py|ipynb)$)[^.]+$", re.I)
 #: Most seconds of CPU time for reading the files of one submission.
 READING = 30.0
 #: Most files looked at in a folder.

@@ -94,6 +94,16 @@ def test_code_that_is_not_read_is_named(more, said, loaded):
     assert all(said in problem for problem in found.problems)
 
 
+@pytest.mark.parametrize("name", ["zero.py.py", "lab.ipynb.py", "lab.ipynb.ipynb", "Lab5.py.IPYNB"])
+def test_a_name_with_two_endings_that_are_read_is_read(name, tmp_path):
+    """Kills: "zero.py.py is not a .py file", of a system that hides what files end in."""
+    (tmp_path / name).write_bytes(RIGHT.encode() if name.endswith("py") else cells(RIGHT))
+    for path in (tmp_path / name, tmp_path):
+        found = load(path)
+        assert ["message_bytes / bandwidth" in unit.source for unit in found.units] == [True]
+        assert found.problems == ()
+
+
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: Path(path).stem)
 def test_no_page_writes_a_function_that_is_graded(path):
     """Kills: a cell of the course that is taken for the learner's work, with an error about what it imports."""
