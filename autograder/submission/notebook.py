@@ -135,6 +135,8 @@ def _code_cells(file: str, text: str) -> list[Any]:
     try:
         cells = _cells(json.loads(text))
     except (ValueError, RecursionError):
+        if _is_python(text):
+            raise Unreadable(f"{file} is not a notebook but Python: rename it so that it ends in .py") from None
         raise Unreadable(f"{file} is not a notebook: it is not JSON; save it again in Jupyter") from None
     if cells is None:
         raise Unreadable(f"{file} is not a notebook: it has no list of cells; save it again in Jupyter")
@@ -142,6 +144,13 @@ def _code_cells(file: str, text: str) -> list[Any]:
     if not code:
         raise Unreadable(f"{file} has no code cell: hand in the notebook that holds your functions")
     return [cell.get("source", cell.get("input")) for cell in code]
+
+
+def _is_python(text: str) -> bool:
+    """Whether a text defines or imports something, as a .py file does."""
+    tree = syntax.tree_of(text)
+    defining = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    return tree is not None and any(isinstance(node, defining) for node in tree.body)
 
 
 def _cells(notebook: Any) -> list[Any] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import homes, load, load_files, loading, notebook
+from autograder.submission import Unreadable, homes, load, load_files, loading, notebook
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -102,6 +102,23 @@ def test_a_name_with_two_endings_that_are_read_is_read(name, tmp_path):
         found = load(path)
         assert ["message_bytes / bandwidth" in unit.source for unit in found.units] == [True]
         assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (RIGHT, "is not a notebook but Python: rename it so that it ends in .py"),
+        ("# %%\nimport math\n# %%\nclass A:\n    pass\n", "is not a notebook but Python: rename it so that"),
+        ("<!DOCTYPE html><p>Sign in</p>", "is not a notebook: it is not JSON; save it again in Jupyter"),
+        ("", "is not a notebook: it is not JSON"),
+        ('{"cells": [', "is not a notebook: it is not JSON"),
+    ],
+)
+def test_what_stands_in_a_file_that_is_no_notebook_is_told(text, said, tmp_path):
+    """Kills "save it again in Jupyter" about a program that only has the wrong name."""
+    (tmp_path / "lab.ipynb").write_text(text)
+    with pytest.raises(Unreadable, match=f"^lab.ipynb {said}"):
+        load(tmp_path / "lab.ipynb")
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: Path(path).stem)
