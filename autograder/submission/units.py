@@ -102,7 +102,7 @@ def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tu
 
     The top folder is the first one that holds more than a single folder; it may be ``labs`` itself. First come the
     files in its ``labs`` and in their chapters' folders, then those in other :data:`PLACES`, then those of the top
-    folder itself. Capitals do not matter.
+    folder itself, and last those in any other folder there that is not :data:`BESIDE`. Capitals do not matter.
     """
     split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
     split = [(path, parts) for path, parts in split if all(map(visible, parts))]
@@ -113,7 +113,8 @@ def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tu
     inside = [(path, parts[top:]) for path, parts in split if _in_labs(parts[top:])]
     inside.sort(key=lambda one: _rank(one[1][0]))
     labs = [(shown(parts[-1]), path) for path, parts in inside]
-    return labs + [one for one in beside if one not in labs]
+    others = [(shown(parts[-1]), path) for path, parts in split if len(parts) == top + 2 and not _is_beside(path)]
+    return [*dict.fromkeys([*labs, *beside, *others])]
 
 
 def _rank(folder: str) -> int:
@@ -130,7 +131,7 @@ def _in_labs(parts: Sequence[str]) -> bool:
 
 
 #: Where code is looked for, for sentences about other places.
-WHERE = "code is looked for only at the top, in labs, src, book or submission, and in folders of chapters there (ch05)"
+WHERE = "code is looked for only at the top, in folders there such as labs, src or book, and in their chapters (ch05)"
 
 
 def elsewhere(paths: Iterable[str]) -> str:

@@ -136,7 +136,7 @@ def test_what_is_found_in_the_wrong_place_is_named(packing, tmp_path):
     for name, content in files.items() if packing == "folder" else ():
         (tmp_path / "a.zip" / name).parent.mkdir(parents=True)
         (tmp_path / "a.zip" / name).write_bytes(content)
-    where = "at the top, in labs, src, book or submission, and in folders of chapters there"
+    where = "at the top, in folders there such as labs, src or book, and in their chapters"
     with pytest.raises(Unreadable, match=rf"holds mine/deep/zero\.py and 1 more, but code is looked for only {where}"):
         load(tmp_path / "a.zip")
 

@@ -59,6 +59,16 @@ def test_a_page_in_the_folder_book_beats_the_stub_in_labs(page, loaded):
     assert found.problems == ()
 
 
+@pytest.mark.parametrize("path", ["work/mine.py", "Week 3/alpha_beta.py", "homework/02.ipynb", "ann/solved/x.py"])
+def test_in_any_folder_beside_labs_a_written_function_beats_the_stub(path, loaded):
+    """Kills: 0 points for a program that lies in a folder of the learner's own."""
+    files = {"ann/labs/ch02/alpha_beta.py" if path.startswith("ann/") else "labs/ch02/alpha_beta.py": STUB.encode()}
+    found = loaded(files | {path: cells(RIGHT) if path.endswith("nb") else RIGHT.encode()})
+    assert [unit for unit in found.units if "message_bytes / bandwidth" in unit.source]
+    assert found.homes or "alpha_beta" in path
+    assert all("Week 3/alpha_beta.py counts" in problem for problem in found.problems)
+
+
 def test_of_the_course_as_it_was_handed_out_the_pages_are_not_run(loaded):
     """Kills: a minute of grading for twenty chapters in which somebody has only read."""
     pages = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in notebooks()}
@@ -79,9 +89,12 @@ def test_pages_in_which_nothing_was_done_are_a_hand_in_too(loaded):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["work/mine.py"], "work/mine.py is not read: code is looked for only at the top, in labs, "),
-        (["work/mine.ipynb", "week 3/deep/times.py"], "week 3/deep/times.py and 1 more are not read: "),
-        (["labs/other/times.py"], "labs/other/times.py is not read: "),
+        (
+            ["a/b/mine.py"],
+            "a/b/mine.py is not read: code is looked for only at the top, in folders there such as labs, ",
+        ),
+        (["a/b/mine.ipynb", "week 3/deep/times.py"], "a/b/mine.ipynb and 1 more are not read: "),
+        (["labs/a/b/times.py"], "labs/a/b/times.py is not read: "),
         (["src/a/b/times.PY"], "src/a/b/times.PY is not read: "),
         (["tests/test_times.py", "solutions/ch02/times.py", "venv/lib/x.py", "a/node_modules/x.py"], ""),
         ([".git/x.py", "__MACOSX/times.py", "work/notes.txt", "work/__init__.py"], ""),

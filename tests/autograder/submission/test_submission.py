@@ -168,7 +168,7 @@ def test_files_that_are_named_unlike_any_topic_share_one_namespace(tmp_path):
         (["labs/ch05/zero.py", "labs/ch05/__init__.py", "labs/old.py"], ["labs/ch05/zero.py", "labs/old.py"]),
         (["ch05/zero.py", "ch07/moe.py", "tests/test_moe.py"], ["ch05/zero.py", "ch07/moe.py"]),
         (["ch05/zero.py", "ch05/buckets.py"], ["ch05/zero.py", "ch05/buckets.py"]),
-        (["labs/ch05/deep/zero.py", "labs/other/zero.py", "labs/ch05/a.py"], ["labs/ch05/a.py"]),
+        (["labs/ch05/deep/zero.py", "labs/other/zero.py", "labs/ch05/a.py"], ["labs/ch05/a.py", "labs/other/zero.py"]),
         (["__MACOSX/zero.py", ".git/zero.py", "labs/__init__.py"], []),
         (["zero.txt"], []),
     ],
