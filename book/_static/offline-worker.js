@@ -73,9 +73,15 @@ async function noNetwork() {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>:root { color-scheme: light dark } body { font: 1rem/1.6 system-ui, sans-serif; margin: 3rem auto; max-width: 36rem;
 padding: 0 1rem }</style><script>
-let leaving = false; // for a page of the list
-addEventListener("beforeunload", () => { leaving = true });
-addEventListener("online", () => fetch(location.href, { method: "HEAD" }).then(() => leaving || location.reload(), () => {}))
+let left = 0; // when a page of the list was chosen
+const load = () => fetch(location.href, { method: "HEAD" }).then(() => {
+  if (Date.now() < left + 5000) return;
+  clearInterval(again);
+  location.reload();
+}, () => {});
+const again = setInterval(load, 3000); // a network that comes back is not always announced
+addEventListener("beforeunload", () => { left = Date.now() });
+addEventListener("online", load);
 </script></head><body>
 <h1>There is no network</h1>
 <p>This page has not been opened on this device before, so there is no copy of it here. It will load as soon as there is a

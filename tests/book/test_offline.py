@@ -78,6 +78,18 @@ def test_a_page_that_was_not_visited_says_why(page, host):
     page.locator("h1", has_text="other").wait_for()
 
 
+def test_the_page_without_a_network_waits_for_one(page, host):
+    """Kills a page that comes only if the browser announces the network, or in place of the one that is chosen now."""
+    visit(page, f"{host}/courses/book/visited.html")
+    page.context.set_offline(True)
+    page.goto(f"{host}/courses/book/other.html")
+    page.evaluate("removeEventListener('online', load)")
+    page.context.set_offline(False)
+    page.evaluate("async () => { dispatchEvent(new Event('beforeunload')); await load() }")
+    assert page.locator("h1").inner_text() == "There is no network"
+    page.locator("h1", has_text="other").wait_for()
+
+
 @pytest.mark.parametrize("order", [("courses", "courses/rank-zero"), ("courses/rank-zero", "courses")])
 def test_two_books_on_one_host(page, host, order):
     """Kills a book whose first visit deletes what another one of the same host keeps for offline readers."""
