@@ -121,7 +121,8 @@ FILES = {
     "no ending": ("submission", RIGHT, REFUSED, NONE, "is not a .py file, a notebook"),
     # notebooks
     "notebook that is empty": ("a.ipynb", b"", REFUSED, NONE, "is not JSON"),
-    "notebook that is Python": ("a.ipynb", RIGHT, REFUSED, NONE, "is not JSON"),
+    "notebook that is Python": ("a.ipynb", RIGHT, REFUSED, NONE, "is not a notebook but Python: rename it"),
+    "notebook that is a text": ("a.ipynb", "my notes", REFUSED, NONE, "is not JSON"),
     "notebook that is a list": ("a.ipynb", b"[]", REFUSED, NONE, "no list of cells"),
     "notebook whose cells are a number": ("a.ipynb", b'{"cells": 3}', REFUSED, NONE, "no list of cells"),
     "notebook without code": ("a.ipynb", b'{"cells": [{"cell_type": "markdown"}, 7]}', REFUSED, NONE, "no code cell"),
