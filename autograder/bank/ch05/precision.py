@@ -236,7 +236,7 @@ def _resume_corners(rng: Random) -> list[Case]:
         Case(calls=(("load_state_dict", (beyond,)), *_updates("FFFFTFFF"), *_READ)),
         Case(calls=(("load_state_dict", (within,)), ("update", (False,)), *_READ, ("state_dict", ()))),
         Case((16.0,), {"growth_interval": 4}, calls=(*_updates("FFF"), ("state_dict", ()))),
-        Case((8.0,), {"min_scale": 2.0}, calls=(("load_state_dict", (_BEYOND,)), *_updates("TTT"))),
+        Case((8.0,), {"min_scale": 2.0}, calls=(("load_state_dict", (_BEYOND,)), *_updates("FTTT"))),
         _handed_out(rng),
     ]
 

@@ -27,6 +27,12 @@ def _chosen(rng: Random) -> Case:
     return Case((rng.choice(TYPES),), {"gradient": rng.choice(TYPES), "moment": rng.choice(TYPES)})
 
 
+def _narrow_moments(rng: Random) -> list[Case]:
+    """Masters beside moments of fewer bytes."""
+    narrow = TYPES[2:]
+    return [Case((rng.choice(narrow),), {"moment": rng.choice(narrow)}) for _ in range(2)]
+
+
 def _forced(rng: Random) -> Case:
     return Case((), {"compute": rng.choice(TYPES), "master": rng.random() < 0.5, "optimizer": rng.choice(OPTIMIZERS)})
 
@@ -66,7 +72,7 @@ STATE_BYTES = Build(
             "Count weights, gradients, each moment, and a master copy where the weights are narrower than 4 bytes.",
             _recipes,
         ),
-        Group("types given", _chosen, 6, "Weights, gradients and moments have types of their own."),
+        Group("types given", _chosen, 6, "Weights, gradients and moments have types of their own.", _narrow_moments),
         Group(
             "a master asked for",
             _forced,

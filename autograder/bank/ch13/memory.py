@@ -179,7 +179,11 @@ def _lighter(rng: Random) -> Case:
 
 
 def _lighter_corners(rng: Random) -> list[Case]:
-    return [Case(("ppo", _parameters(rng)), {"masters": False}), Case(("grpo", _parameters(rng)), {"reference": False})]
+    return [
+        Case(("ppo", _parameters(rng)), {"masters": False}),
+        Case(("grpo", _parameters(rng)), {"reference": False}),
+        Case((rng.choice(("ppo", "dpo")), _parameters(rng)), {"reference": False}),
+    ]
 
 
 def _bad_jobs(rng: Random) -> list[Case]:
