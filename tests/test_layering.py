@@ -287,8 +287,14 @@ def test_light_to_import():
 
 def test_templates_wait_for_a_page():
     """Kills: Jinja imported by every command about a class, or inside Gradescope's container, which has none."""
-    modules = "autograder.classroom.classes, autograder.classroom.storage, autograder.gradescope.inside"
+    modules = "autograder.classroom.classes, autograder.classroom.storage"
     assert loaded(f"import {modules}") & {"jinja2", "markupsafe", "torch"} == set()
+
+
+def test_gradescopes_container_needs_the_standard_library_alone():
+    """Kills an import of the grader that the container cannot serve, so that no submission is graded in it."""
+    beside = loaded("import autograder.gradescope.inside") - loaded("pass") - sys.stdlib_module_names
+    assert beside == {"autograder", "rankzero"}
 
 
 # One fact, one place.

@@ -119,6 +119,9 @@ class FrozenExam(Exam):
         """Always raises: without the key, no inputs can be drawn for a single submission."""
         raise NotFrozen("frozen vectors are the same for every submission")
 
+    def prepare(self) -> None:
+        """Nothing: the answers are those of the file, and no reference need be here."""
+
     def _draw(self, item: Build) -> Sheet:
         kept = self._frozen[item.id]
         return Sheet(item, tuple(_drawn(item, one) for one in kept["drawn"]), tuple(kept["again"]))

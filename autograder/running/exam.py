@@ -10,6 +10,7 @@ import contextlib
 import functools
 import hashlib
 import hmac
+import os
 import threading
 from collections.abc import Sequence
 from random import Random
@@ -28,7 +29,6 @@ from autograder.marking.papers import (
     vectors_hash,
 )
 from autograder.running.slip_runner import SlipRunner
-from rankzero.world import systems
 
 
 class Exam:
@@ -103,9 +103,9 @@ class Exam:
     def prepare(self) -> None:
         """Have the references of all items answer that run in worlds of processes: together they need a few worlds,
         where :meth:`paper` starts some for each item. What they cannot answer is left to that."""
-        if not systems.can_fork():
-            return
         sheets = [self.sheet(item) for item in self.items if item.grade in ("tensor", "world")]
+        if not sheets or not hasattr(os, "fork"):
+            return
         with self._lock, contextlib.suppress(ImportError):
             sheets = [sheet for sheet in sheets if sheet.item.id not in self._papers]
             for sheet, outcomes in zip(sheets, answered_together(sheets), strict=True):
