@@ -20,6 +20,7 @@ from autograder.items import Build, Case, Choice, Design, Estimate, Item, Questi
 from autograder.maintenance import verifying
 from autograder.marking import compare, questions, trusted
 from autograder.marking.outcome import Outcome
+from autograder.submission import load_files
 
 ITEMS = bank.items()
 EXERCISES = bank.builds()
@@ -111,6 +112,16 @@ def test_a_bank_is_read_without_torch_and_without_solutions():
     modules = ", ".join(f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS)
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'solutions' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_where_some_chapters_are_no_other_is_asked_for(monkeypatch):
+    """Kills a grader in Gradescope's container that looks for programs of chapters which are not packed."""
+    monkeypatch.setattr(bank, "CHAPTERS", ("ch01", "ch10"))
+    for name in [name for name in sys.modules if re.match(r"autograder\.bank\.ch(?!01|10)", name)]:
+        monkeypatch.setitem(sys.modules, name, None)  # importing it fails
+    assert bank.on_request() == ()
+    assert {item.section.partition(".")[0] for item in bank.items()} == {"1", "10"}
+    assert load_files("ann", {"x.py": lambda: b"def locate(rank, ranks_per_node): return 0, 0\n"}).units
 
 
 # The questions.
