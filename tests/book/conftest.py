@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from rankzero.facts.chapters import Chapter
+from rankzero.facts.chapters import CHAPTERS, Chapter
 from tools import browser as chrome
 from tools.build_book import notebooks
 from tools.common import CACHE, HTML, ROOT
@@ -32,6 +32,11 @@ HEIGHT = 900
 
 #: Milliseconds for a start of Python in five workers, on a machine that other tests keep busy.
 RANKS_START = 240_000
+
+#: The pages that are taught anew, chapters and deeper pages; chapters 8 to 14 follow.
+TAUGHT = [
+    f"book/{name}.html" for one in CHAPTERS if one.number in {*range(1, 8), 15} for name in (one.page, one.deeper)
+]
 
 #: A page of each kind, the one with most on it first: ``make test`` opens these, and ``make proof`` all the others.
 KINDS = (

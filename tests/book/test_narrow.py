@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rankzero.facts.chapters import CHAPTERS
-from tests.book.conftest import proof
+from tests.book.conftest import TAUGHT, proof
 from tools import narrow
 
 pytestmark = pytest.mark.browser
 
-#: The pages that hold the rule; chapters 8 to 14 follow when they are taught again.
-TAUGHT = [name for one in CHAPTERS if one.number in {*range(1, 8), 15} for name in (one.page, one.deeper)]
-PAGES = ["book/intro.html", *(f"book/{name}.html" for name in TAUGHT)]
+#: The pages that hold the rule.
+PAGES = ["book/intro.html", *TAUGHT]
 
 
 @pytest.mark.parametrize("chapter", PAGES)
