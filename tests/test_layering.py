@@ -36,6 +36,7 @@ ARROWS = {
     ),
     "autograder": (
         "autograder",
+        "rankzero.checks",
         "rankzero.facts",
         "rankzero.world",
         "rankzero.events",
@@ -44,6 +45,7 @@ ARROWS = {
 
 #: package of rankzero, or module that all of them may use -> the others that it may import, each from further up.
 RUNTIME = {
+    "checks": (),
     "stored": (),
     "events": (),
     "room": (),
@@ -271,6 +273,7 @@ LIGHT = [
     "autograder.__main__",
     "rankzero.world",
     "rankzero.charts",
+    "rankzero.checks",
     "rankzero.events",
     "rankzero.explore",
     "rankzero.facts.units",

@@ -1,10 +1,10 @@
 """Generate what a learner fills in: ``python -m tools.stubs [--check]``.
 
 ``labs/chNN/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are generated from
-``solutions/chNN/*.py``, the only place where signatures and docstrings are written. An exercise keeps both and raises
-NotImplementedError; a debug exercise gets the wrong program of the bank. Other public definitions are kept whole, and
-so are the private ones that they need. Writing overwrites what was filled in. The list of exercises in
-``labs/README.md`` is generated too.
+``solutions/chNN/*.py``, the only place where signatures and docstrings are written. An exercise keeps both, and the
+checks of its arguments, and raises NotImplementedError; a debug exercise goes on with the wrong program of the bank.
+Other public definitions are kept whole, and so are the private ones that they need. Writing overwrites what was filled
+in. The list of exercises in ``labs/README.md`` is generated too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import itertools
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,26 +83,54 @@ def _head(node: Definition, lines: Sequence[str]) -> str:
     return "".join(lines[_first_line(node) - 1 : node.body[0].end_lineno])
 
 
+def _given(body: Sequence[ast.stmt], lines: Sequence[str]) -> str:
+    """The checks at the head of a function, whose docstring is the first statement, if there is one.
+
+    They reach to the last check of a row of checks and assignments: ``ranks = dist.get_world_size(group)`` may stand
+    between two of them.
+    """
+    start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
+    row = list(itertools.takewhile(lambda one: _is_check(one) or isinstance(one, ast.Assign), body[start:]))
+    while row and not _is_check(row[-1]):
+        row.pop()
+    return "".join(lines[row[0].lineno - 1 : row[-1].end_lineno]) if row else ""
+
+
+def _is_check(node: ast.stmt) -> bool:
+    """Whether a statement calls ``checks.``... or a private ``_check``..., or does nothing else in a loop or branch."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="checks")))):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) | ast.Assign(value=ast.Call(func=ast.Name(id=name))):
+            return name.startswith("_check")
+        case ast.For(body=body, orelse=others) | ast.If(body=body, orelse=others):
+            return all(map(_is_check, (*body, *others)))
+    return False
+
+
 def _stub(node: Definition, lines: Sequence[str], identifier: str) -> str:
-    """A function without its body, or a class whose public methods have none."""
+    """A function with its checks alone, or a class whose public methods have no more."""
     head = _head(node, lines)
     if isinstance(node, ast.FunctionDef):
-        return f'{head}{" " * node.body[0].col_offset}raise NotImplementedError("{identifier}: not written yet")\n'
+        return head + _given(node.body, lines) + _unwritten(node, identifier)
     members = []
     for member in node.body[1:]:
         if not isinstance(member, ast.FunctionDef):
             members.append("".join(lines[member.lineno - 1 : member.end_lineno]))
         elif member.name == "__init__" and ast.get_docstring(member) is None:  # the class's docstring covers it
             head_line = "".join(lines[_first_line(member) - 1 : member.body[0].lineno - 1])
-            indent = " " * member.body[0].col_offset
-            members.append(f'{head_line}{indent}raise NotImplementedError("{identifier}: not written yet")\n')
+            members.append(head_line + _given(member.body, lines) + _unwritten(member, identifier))
         elif not member.name.startswith("_") or member.name.endswith("__"):
             members.append(_stub(member, lines, identifier))
     return head + "".join("\n" + member for member in members)
 
 
+def _unwritten(node: ast.FunctionDef, identifier: str) -> str:
+    return f'{" " * node.body[0].col_offset}raise NotImplementedError("{identifier}: not written yet")\n'
+
+
 def _wrong(node: Definition, lines: Sequence[str], item: Debug, known: Iterable[str]) -> str:
-    """A function with the body of the bank's wrong program; imports that the module has anyway are left out."""
+    """A function with its checks and the body of the bank's wrong program, without imports that the module has."""
     source = textwrap.dedent(inspect.getsource(item.wrong))  # type: ignore[arg-type]
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
@@ -109,7 +138,7 @@ def _wrong(node: Definition, lines: Sequence[str], item: Debug, known: Iterable[
     body = source.splitlines(keepends=True)[statements[0].lineno - 1 : function.end_lineno]
     kept = "".join(line for line in body if line.strip() not in known).strip("\n")
     gap = "\n" if kept.lstrip().startswith(("class ", "def ")) else ""
-    return _head(node, lines) + gap + kept + "\n"
+    return _head(node, lines) + _given(node.body, lines) + gap + kept + "\n"
 
 
 def pieces(source: str, items: Sequence[Build]) -> list[Piece]:

@@ -2,9 +2,9 @@
 
 Inside, ``labs`` is the submission itself. A module is found by its own name, whatever chapter's folder it was handed in
 or is imported from: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are the same module. ``rankzero`` holds
-``rankzero.facts.units`` and nothing else; ``autograder`` holds ``check`` and its like, which do nothing here. The other
-packages of the course cannot be imported, and the ImportError says so. This file uses little of the standard library
-and nothing else: every grading pays for the child's start.
+``rankzero.checks``, ``rankzero.facts.units`` and nothing else; ``autograder`` holds ``check`` and its like, which do
+nothing here. The other packages of the course cannot be imported, and the ImportError says so. This file uses little of
+the standard library and nothing else: every grading pays for the child's start.
 """
 
 import sys
@@ -14,12 +14,12 @@ CLOSED = {
     "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
     "experiments": "what the pages run cannot be imported in grading",
     "autograder": "autograder cannot be imported in grading, except for check, predict, design and scorecard",
-    "rankzero": "only rankzero.facts.units can be imported in grading",
+    "rankzero": "only rankzero.checks and rankzero.facts.units can be imported in grading",
 }
 
-#: The names of the one module of ``rankzero`` that exists inside; version 0.1.0 used the second.
-UNITS = ("rankzero.facts.units", "rankzero.units")
-#: The packages that contain it.
+#: Earlier names of modules of ``rankzero`` that exist inside.
+RENAMED = {"rankzero.units": "rankzero.facts.units"}
+#: The packages that contain them.
 RUNTIME = ("rankzero", "rankzero.facts")
 
 #: What learners call in the middle of their programs. Here ``check(f)``, or ``@check``, is ``f``; the rest is None.
@@ -54,13 +54,13 @@ class Unit:
 
 
 class Code:
-    """The submission as modules.
+    """The submission as modules. ``offered``: the sources of the modules of ``rankzero`` that exist inside, by name.
 
     ``running(index, place)`` is called before a unit runs (its place is None) and before each of its statements that
     runs alone; what is listed in ``skip``, as such pairs, never runs.
     """
 
-    def __init__(self, units, units_source, running):
+    def __init__(self, units, offered, running):
         self.units = [Unit(i, *unit) for i, unit in enumerate(units)]
         self.skip, self.running = [], running
         self.problems = []
@@ -69,7 +69,7 @@ class Code:
         self.by_file = {unit.file: unit for unit in self.units}
         self.folder = {unit.module for unit in self.units if unit.module}
         self.shared = None
-        sys.meta_path.insert(0, Finder(self, units_source))
+        sys.meta_path.insert(0, Finder(self, offered))
 
     def module(self, name):
         """The module of the submission for the topic ``name``, run on first use; None if there is none."""
@@ -232,10 +232,10 @@ def make_module(name, package):
 
 
 class Finder:
-    """Finds ``labs``, ``labs.*`` and ``rankzero.facts.units``; refuses the rest of the course's packages."""
+    """Finds ``labs``, ``labs.*`` and what is offered; refuses the rest of the course's packages."""
 
-    def __init__(self, code, units_source):
-        self.code, self.units_source = code, units_source
+    def __init__(self, code, offered):
+        self.code, self.offered = code, offered
         self.ModuleSpec = type(sys.__spec__)
 
     def find_spec(self, name, path=None, target=None):
@@ -244,7 +244,7 @@ class Finder:
             return self.ModuleSpec(name, self, is_package=True)
         if first == "labs" and (topic(name) in self.code.folder or self.code.shared_module()):
             return self.ModuleSpec(name, self)
-        if name in UNITS or name == "autograder":
+        if RENAMED.get(name, name) in self.offered or name == "autograder":
             return self.ModuleSpec(name, self)
         if first in CLOSED:
             raise ImportError(CLOSED[first])
@@ -263,8 +263,8 @@ class Finder:
 
     def exec_module(self, module):
         name = module.__spec__.name
-        if name in UNITS:
-            exec(compile(self.units_source, "units.py", "exec", 0, True), module.__dict__)
+        if source := self.offered.get(RENAMED.get(name, name)):
+            exec(compile(source, f"{topic(name)}.py", "exec", 0, True), module.__dict__)
         elif name == "autograder":
             exec(compile(STAND_INS, "autograder.py", "exec", 0, True), module.__dict__)
             module.__path__ = []  # so that what is asked for inside is refused in words

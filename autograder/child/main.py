@@ -104,7 +104,7 @@ class Child:
         except walls.Down as down:
             self.channel.send(kind="down", wall=str(down))
             os._exit(1)
-        self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
+        self.code = self.units.Code(request["units"], request["offered"], self.running)
         self.homes = request["homes"]
         return {"kind": "ready"}
 

@@ -44,7 +44,8 @@ class Group:
     """A class of hidden cases that share one hint and earn their points together.
 
     Its ``count`` cases are those of ``corners(rng)``; each of the rest is drawn by ``draw(rng)``. ``hint`` is what a
-    learner reads when a case fails and no slip explains why; it names the class of inputs, never a value.
+    learner reads when a case fails and no slip explains why; it names the class of inputs, never a value. Groups of the
+    same ``step`` of a long exercise stand together; the first of them gates the others, and no step gates another.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Group:
     count: int
     hint: str
     corners: Callable[[Random], Sequence[Case]] | None = None
+    step: str = ""
 
 
 #: A condition on a world run: given the case, each rank's value and the events, it returns what is wrong, or None.

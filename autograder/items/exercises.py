@@ -45,7 +45,8 @@ class Build:
         function: its name, unique in the course.
         grade: how its cases are run.
         cases: public cases, printed on the page.
-        groups: hidden cases; the first group holds ordinary inputs, and no other group earns points unless it passes.
+        groups: hidden cases; the first group, and the first of each further step, holds ordinary inputs, and no other
+            group of its step earns points unless it passes.
         slips: wrong programs with their sentences.
         tolerance: relative, for floats; integers, strings and shapes must be exact. Infinite for a program that takes
             measurements: any number is accepted as its value, and the rule judges it.

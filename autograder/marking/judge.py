@@ -5,9 +5,10 @@ cases therefore comes only from runs of those cases before any hidden one (:mod:
 that). Of the hidden cases a mark says how many are right, in sentences of the bank and of a small fixed set.
 
 How points are earned: a group of hidden cases earns its share when all of its cases are right, and only if the ordinary
-cases (the first group) and some public case are right too. The public cases earn theirs when all of them are right and
-at least half of the ordinary hidden ones, and if those are more than a lookup table of the public answers with one
-default answer would get right. Answers that change from call to call earn nothing.
+cases (the first group of its step; most exercises have one step) and some public case are right too. The public cases
+earn theirs when all of them are right and at least half of the ordinary hidden ones, and if those are more than a
+lookup table of the public answers with one default answer would get right. Answers that change from call to call earn
+nothing.
 """
 
 from __future__ import annotations
@@ -161,7 +162,9 @@ def shares_of(
     known = total and passed == total and 2 * ordinary >= asked > 0 and (ordinary == asked or ordinary > guessed())
     public = item.public_points if known else 0.0
     shares = [Share("public cases", passed, total, public, item.public_points)]
-    open_to_hidden = passed > 0 and ordinary == asked > 0
-    for name, right, count in groups:
-        shares.append(Share(name, right, count, worth if open_to_hidden and right == count > 0 else 0.0, worth))
+    whole = {name for name, right, count in groups if right == count > 0}
+    gates = {group.step: group.name for group in reversed(item.groups)}  # the first group of each step
+    for group, (name, right, count) in zip(item.groups, groups, strict=True):
+        earned = passed > 0 and {name, gates[group.step]} <= whole
+        shares.append(Share(name, right, count, worth if earned else 0.0, worth))
     return tuple(shares)

@@ -53,7 +53,7 @@ def answer(text: str, port: Any, began: Callable[[int], Any], say: Callable[...,
 def ready() -> None:
     """Called before a picture of Python's memory is taken: read and import what every check needs later."""
     in_page.homes()
-    children.rankzero_units()
+    children.offered()
     for name in ("groups", "refusals", "rules", "vectors"):
         importlib.import_module(f"autograder.bank.{name}")
 

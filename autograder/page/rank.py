@@ -172,7 +172,7 @@ class Rank(main.Child):
         self.channel.output.renew()
         self.shelf.put_away()
         self.drivers = {name: main.sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
-        self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
+        self.code = self.units.Code(request["units"], request["offered"], self.running)
         return {"kind": "ready"}
 
     def world(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import rankzero.facts.units
 from autograder import syntax
 from autograder.items import Build, NoQuestion
 from autograder.marking import probing
@@ -22,6 +21,8 @@ from autograder.running.replies import Reader
 from autograder.sandbox import Sandbox, site_packages
 from autograder.sandbox.launch import SandboxFailed
 from autograder.submission import Submission
+from rankzero import checks
+from rankzero.facts import units
 
 #: What a child runs: the index of a unit, and the place of a statement in it if its statements run one by one.
 Place = tuple[int, int | None]
@@ -150,7 +151,7 @@ class Children:
                 drivers=sorted(self._drivers[package]),
                 units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
                 homes=dict(self.submission.homes),
-                rankzero_units=rankzero_units(),
+                offered=offered(),
             )
         return child
 
@@ -277,9 +278,9 @@ class Children:
 
 
 @functools.cache
-def rankzero_units() -> str:
-    """The source of :mod:`rankzero.facts.units`, the only module of the course that a child can import."""
-    return Path(rankzero.facts.units.__file__).read_text(encoding="utf-8")
+def offered() -> dict[str, str]:
+    """By name, the sources of the modules of ``rankzero`` that a child can import."""
+    return {one.__name__: Path(str(one.__file__)).read_text(encoding="utf-8") for one in (checks, units)}
 
 
 def _list(value: Any) -> list[Any]:

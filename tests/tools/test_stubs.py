@@ -24,6 +24,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 #: The largest.
 MOST = 3
 _SECRET = 4
@@ -46,8 +48,12 @@ def area(
     Args:
         sides: two.
     """
-    _check(sides)
-    return math.prod(sides) + _SECRET
+    checks.positive(sides=sides)
+    ranks = len(sides)
+    for side in sides:
+        _check(side, ranks)
+    scale = _SECRET
+    return math.prod(sides) + _scaled(scale)
 
 
 def helper(x: int) -> int:
@@ -74,6 +80,7 @@ class Counter:
 
     def add(self, values: Iterable[int]) -> None:
         """Count ``values``."""
+        checks.count(0, values=values)
         self._n += self._sum(values)
 
     def _sum(self, values):
@@ -82,11 +89,16 @@ class Counter:
 
 def debug_sum(values: Sequence[float]) -> float:
     """The sum."""
+    checks.finite(values=values)
     return math.fsum(values)
 
 
-def _check(sides):
-    assert sides
+def _check(side, ranks):
+    checks.require(side != ranks, "differ from ranks", side=side)
+
+
+def _scaled(value):
+    return value
 
 
 def _half(x):
@@ -132,7 +144,7 @@ def test_exercises_keep_signature_and_docstring(made):
 
 def test_exercises_have_no_body(made):
     with pytest.raises(NotImplementedError, match=r"^99-area: "):
-        made["area"]([1, 2])
+        made["area"]([1, 3])
     with pytest.raises(NotImplementedError, match=r"^99-counter: "):
         made["Counter"](3)
     blank = object.__new__(made["Counter"])
@@ -146,6 +158,20 @@ def test_a_debug_exercise_is_the_wrong_program(made):
     assert made["debug_sum"]([1, 2]) == 4.0
 
 
+def test_checks_are_given(made):
+    """Kills: stubs without checks, without what a check needs, or with statements of the answer behind them."""
+    for refused in ([1, 0], [1, 2]):  # by a line, and by a private check in a loop
+        with pytest.raises(ValueError, match=r"must"):
+            made["area"](refused)
+    with pytest.raises(ValueError, match=r"values\[1\] must be an integer >= 0, got -1"):
+        object.__new__(made["Counter"]).add([1, -1])
+    with pytest.raises(ValueError, match="values"):
+        made["debug_sum"]([float("nan")])
+    text = stubs.lab("ch01/topic.py", MODULE, ALL)
+    assert "ranks = len(sides)\n" in text
+    assert "scale = " not in text
+
+
 def test_what_is_not_an_exercise_stays_with_what_it_needs(made):
     assert made["MOST"] == 3
     assert made["helper"](10) == 8
@@ -154,7 +180,7 @@ def test_what_is_not_an_exercise_stays_with_what_it_needs(made):
 
 def test_what_only_the_answer_needs_goes(made):
     """Kills a lab that gives the answer away in a helper."""
-    assert not {"_check", "_SECRET"} & set(made)
+    assert not {"_scaled", "_SECRET"} & set(made)
 
 
 def test_comments_above_a_constant_stay():

@@ -7,7 +7,7 @@ import subprocess
 
 from autograder.child import channel
 from autograder.closure import PACKAGES, imported
-from autograder.running.children import rankzero_units
+from autograder.running.children import offered
 from autograder.sandbox import HERE, Sandbox, interpreter
 from autograder.sandbox import child as child_file
 
@@ -22,7 +22,7 @@ def talk(*requests: dict) -> list[dict]:
 def start(source: str) -> dict:
     units = [["s.py", None, source]]
     common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "drivers": [], "homes": {}}
-    return {"do": "start", "units": units, "rankzero_units": rankzero_units(), **common}
+    return {"do": "start", "units": units, "offered": offered(), **common}
 
 
 def call(function: str, *args: object) -> dict:

@@ -216,6 +216,29 @@ def test_points_come_from_outcomes_alone():
     assert (mark.public, mark.hidden) == (("scale did not return within 2 s",), ())
 
 
+def test_a_step_of_a_class_earns_its_points_alone():
+    """Kills: a first group that gates a part of the class which needs nothing of it."""
+
+    class Half(toys.Tally):
+        def add(self, amount):
+            raise NotImplementedError("add: not written yet")
+
+    def reads(rng):
+        return Case(calls=(("total", None), ("other.total", None)))
+
+    read = (Group("read", reads, 2, "a hint", step="reading"), Group("again", reads, 1, "a hint", step="reading"))
+    item = replace(TALLY, cases=(*TALLY.cases, reads(None)), groups=(*TALLY.groups, *read))
+    earned = {share.name: share.score for share in judge.mark(*outcomes_of(item, Half)).shares}
+    assert [name for name, score in earned.items() if score] == ["read", "again"]
+
+    class Other(toys.Tally):
+        @property
+        def total(self):
+            raise NotImplementedError("total: not written yet")
+
+    assert judge.mark(*outcomes_of(item, Other)).score == 0
+
+
 # Slips are named where they are true.
 
 

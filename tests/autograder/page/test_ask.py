@@ -65,7 +65,7 @@ def test_a_cell_runs_after_a_check_and_a_check_after_a_cell(page):
     for _ in range(2):
         assert page.run(CELLS["hello"].strip("\n"), before=IMPORTS)["why"] == ""
         html = page.ask(id="02-relay", source=source, others={})["html"]
-        assert "only rankzero.facts.units can be imported in grading" in words(html)
+        assert "only rankzero.checks and rankzero.facts.units can be imported in grading" in words(html)
 
 
 def test_a_program_that_computes_forever_is_ended(page):

@@ -192,6 +192,14 @@ def test_closed_packages_are_named_in_the_error(name):
     assert "imported in grading" in outcome.detail
 
 
+@pytest.mark.parametrize("line", ["from rankzero import checks", "import rankzero.checks as checks"])
+def test_checks_can_be_imported(line):
+    source = f"{line}\n\n\ndef f(x):\n    checks.positive(x=x)\n    return x\n"
+    right, wrong = run(source, item("f"), Case((1.5,)), Case((0.0,)))
+    assert right.value == 1.5
+    assert (wrong.error, wrong.detail) == ("ValueError", "x must be a finite number > 0, got 0.0")
+
+
 @pytest.mark.parametrize(
     "line",
     [
