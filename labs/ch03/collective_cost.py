@@ -11,6 +11,10 @@ output of all-gather, and what the root holds in scatter and gather.
 
 from __future__ import annotations
 
+from rankzero import checks
+
+OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
+
 
 def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: int = 0) -> tuple[float, float]:
     """Bytes that one rank sends and receives in one collective, under a bandwidth-optimal algorithm.
@@ -30,11 +34,12 @@ def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: i
     Returns:
         ``(sent, received)``, bytes.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: nccl-tests, doc/PERFORMANCE.md (factors 2(n-1)/n and (n-1)/n).
     """
+    checks.one_of(OPERATIONS, operation=operation)
+    checks.amount(message_bytes=message_bytes)
+    checks.count(ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank, root=root)
     raise NotImplementedError("03-traffic: not written yet")
 
 
@@ -49,11 +54,11 @@ def ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, lat
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up cost of one step (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
     """
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     raise NotImplementedError("03-ring-all-reduce-time: not written yet")
 
 
@@ -61,9 +66,12 @@ def debug_double(message_bytes: float, ranks: int, bandwidth: float) -> float:
     """Time of one ring all-reduce without latency, in seconds: both phases, each of ``ranks - 1`` steps.
 
     Args:
-        message_bytes: size of the tensor on each rank, bytes.
+        message_bytes: size of the tensor on each rank, bytes; not negative.
         ranks: processes in the ring; at least 1.
-        bandwidth: of one link, one direction, bytes/s.
+        bandwidth: of one link, one direction, bytes/s; positive.
     """
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(bandwidth=bandwidth)
     steps = 2 * (ranks - 1)
     return 2 * steps * (message_bytes / ranks) / bandwidth

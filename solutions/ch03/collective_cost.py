@@ -10,9 +10,9 @@ output of all-gather, and what the root holds in scatter and gather.
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
-from .collective_semantics import OPERATIONS
+OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 
 
 def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: int = 0) -> tuple[float, float]:
@@ -33,15 +33,12 @@ def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: i
     Returns:
         ``(sent, received)``, bytes.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: nccl-tests, doc/PERFORMANCE.md (factors 2(n-1)/n and (n-1)/n).
     """
-    _require(operation in OPERATIONS, f"operation must be one of {', '.join(OPERATIONS)}", operation)
-    _check_size(message_bytes, ranks)
-    for name, value in (("rank", rank), ("root", root)):
-        _require(_is_integer(value) and value in range(ranks), f"{name} must be from 0 to {ranks - 1}", value)
+    checks.one_of(OPERATIONS, operation=operation)
+    checks.amount(message_bytes=message_bytes)
+    checks.count(ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank, root=root)
     block = message_bytes / ranks
     others = message_bytes * (ranks - 1) / ranks  # everything but the rank's own block
     steps_after_root = (rank - root) % ranks
@@ -72,12 +69,11 @@ def ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, lat
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up cost of one step (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
     """
-    _check_link(message_bytes, ranks, bandwidth, latency)
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
 
 
@@ -85,30 +81,12 @@ def debug_double(message_bytes: float, ranks: int, bandwidth: float) -> float:
     """Time of one ring all-reduce without latency, in seconds: both phases, each of ``ranks - 1`` steps.
 
     Args:
-        message_bytes: size of the tensor on each rank, bytes.
+        message_bytes: size of the tensor on each rank, bytes; not negative.
         ranks: processes in the ring; at least 1.
-        bandwidth: of one link, one direction, bytes/s.
+        bandwidth: of one link, one direction, bytes/s; positive.
     """
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(bandwidth=bandwidth)
     steps = 2 * (ranks - 1)
     return steps * (message_bytes / ranks) / bandwidth
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _check_size(message_bytes: float, ranks: int) -> None:
-    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite number >= 0", message_bytes)
-    _require(_is_integer(ranks) and ranks >= 1, "ranks must be an integer >= 1", ranks)
-
-
-def _check_link(message_bytes: float, ranks: int, bandwidth: float, latency: float) -> None:
-    _check_size(message_bytes, ranks)
-    _require(0 < bandwidth < math.inf, "bandwidth must be a finite number > 0", bandwidth)
-    _require(0 <= latency < math.inf, "latency must be a finite number >= 0", latency)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .collective_cost import _check_link
+from rankzero import checks
 
 
 def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
@@ -10,7 +10,9 @@ def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: floa
 
     ``ranks - 1`` steps that move ``message_bytes`` each. Arguments as in :func:`.collective_cost.ring_all_reduce_time`.
     """
-    _check_link(message_bytes, ranks, bandwidth, latency)
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     return (ranks - 1) * (latency + message_bytes / bandwidth)
 
 
@@ -20,5 +22,7 @@ def star_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, lat
     The link of rank 0 takes in ``ranks - 1`` tensors, one after the other, and then sends out as many. Arguments as in
     :func:`.collective_cost.ring_all_reduce_time`.
     """
-    _check_link(message_bytes, ranks, bandwidth, latency)
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
