@@ -38,7 +38,7 @@ USUAL, WIDEST = (460, 264), (720, 280)
 #: The maximum number of characters in a line of a title, and of an axis's title on a phone.
 TITLE_WIDTH, AXIS_WIDTH = (72, 42), 38
 
-_SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent", "shape": "independent"}}
+_SEPARATE_LEGENDS = {"scale": dict.fromkeys(("color", "strokeDash", "shape", "xOffset"), "independent")}
 
 #: Legends below a chart stand side by side, with room for names that a wider font makes longer.
 _LEGENDS = {"layout": {"bottom": {"anchor": "start", "direction": "horizontal", "margin": 24}}}

@@ -76,7 +76,7 @@ class Workers:
 
     def begin(self, name):
         """Whether one of that name starts, in time."""
-        return comes(self.page, lambda: f"{name}-worker.js" in self.here)
+        return comes(self.page, lambda: f"{name}-worker.js" in self.started)
 
     def end(self, name):
         """Whether none of that name is there any more, in time."""

@@ -40,6 +40,9 @@ KINDS = {
         [{"name": str(i), "x": i, "y": i % 3, "colour": i, "label": f"a label {i}"} for i in range(6)], [], title=LONG
     ),
     "beside": lambda: charts.beside(KINDS["lines"](), KINDS["lines"]()),
+    "bars of two kinds": lambda: charts.below(
+        KINDS["bars"](), charts.bars(POINTS[:3], Axis("name", "plan", category=True), OTHER, by="x")
+    ),
     "own bars": lambda: plots.bars({name: {"part": 1.0} for name in NAMES}, y="seconds", alt="Bars.").view,
     "own schedule": lambda: schedules.draw({f"{s}F{m}": (s + m, s + m + 1) for s in range(3) for m in range(9)}).view,
 }
