@@ -7,7 +7,7 @@
 Each mutant is the reference with one change: another comparison, operator, constant or condition, or a statement left
 out. It gets every case of the item, public and hidden (for a few keys), as a submission would. A mutant that no case
 catches is printed with its line. It shows a hole in the bank, or it is an equivalent mutant (another branch with the
-same result); a person must decide which.
+same result); a person must decide which. The checks of arguments, which every learner is given, stay as they are.
 
 Items of plain calls and classes take a second each. Those that need processes are slower, and need ``--worlds``.
 """
@@ -33,6 +33,7 @@ from autograder.items import Build, Case
 from autograder.marking import compare, judge, trusted
 from autograder.marking.outcome import Outcome
 from autograder.running.exam import Exam
+from tools import stubs
 
 PLAIN = ("call", "calls")
 KEYS = ("key 0", "key 1", "key 2")
@@ -66,7 +67,9 @@ NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "a
 
 def variants(node: ast.AST) -> Iterator[ast.AST]:
     """The ways to change one node, each as a new node to replace it."""
-    if is_check(node):
+    if stubs.is_check(node):
+        return
+    if refuses(node):
         yield ast.Pass()
     elif isinstance(node, ast.Compare):
         for place, operator in enumerate(node.ops):
@@ -108,12 +111,9 @@ def replaced(node: ast.AST, **fields: Any) -> ast.AST:
     return changed
 
 
-def is_check(node: ast.AST) -> bool:
-    """Whether a statement only refuses a bad argument: it is left out whole, and the limits in it are not changed."""
-    if isinstance(node, ast.If):
-        return isinstance(node.body[0], ast.Raise) and not node.orelse
-    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id.startswith(("_check", "_require"))
+def refuses(node: ast.AST) -> bool:
+    """Whether a statement only raises: it is left out whole, and the limits in it are not changed."""
+    return isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise) and not node.orelse
 
 
 def is_text(node: ast.AST) -> bool:
@@ -121,10 +121,10 @@ def is_text(node: ast.AST) -> bool:
 
 
 def own_code(tree: ast.Module, function: str) -> list[ast.AST]:
-    """The definition of ``function`` and those in its module that it uses, except other exercises."""
+    """The definition of ``function`` and those in its module that it uses, except other exercises and checks."""
     others = {item.function for item in bank.builds()} - {function}
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    known = {node.name: node for node in defined if node.name not in others}
+    known = {node.name: node for node in defined if node.name not in others and not node.name.startswith("_check")}
     found: list[ast.AST] = []
     waiting = [function]
     while waiting:
@@ -143,7 +143,7 @@ def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
         for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr) and not is_text(child):
                 yield node, name, place
-                if not is_check(child):
+                if not (refuses(child) or stubs.is_check(child)):
                     yield from places(child)
 
 

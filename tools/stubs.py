@@ -90,13 +90,13 @@ def _given(body: Sequence[ast.stmt], lines: Sequence[str]) -> str:
     between two of them.
     """
     start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
-    row = list(itertools.takewhile(lambda one: _is_check(one) or isinstance(one, ast.Assign), body[start:]))
-    while row and not _is_check(row[-1]):
+    row = list(itertools.takewhile(lambda one: is_check(one) or isinstance(one, ast.Assign), body[start:]))
+    while row and not is_check(row[-1]):
         row.pop()
     return "".join(lines[row[0].lineno - 1 : row[-1].end_lineno]) if row else ""
 
 
-def _is_check(node: ast.stmt) -> bool:
+def is_check(node: ast.stmt) -> bool:
     """Whether a statement calls ``checks.``... or a private ``_check``..., or does nothing else in a loop or branch."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="checks")))):
@@ -104,7 +104,7 @@ def _is_check(node: ast.stmt) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Name(id=name))) | ast.Assign(value=ast.Call(func=ast.Name(id=name))):
             return name.startswith("_check")
         case ast.For(body=body, orelse=others) | ast.If(body=body, orelse=others):
-            return all(map(_is_check, (*body, *others)))
+            return all(map(is_check, (*body, *others)))
     return False
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from unittest import mock
 
 import pytest
 
 from autograder import bank
 from tools import mutants
 
-FRACTION = bank.find("07-bubble-fraction")
+FRACTION, TRAFFIC = bank.find("07-bubble-fraction"), bank.find("03-traffic")
 
 
 def changed(text: str) -> set[str]:
@@ -29,11 +30,12 @@ def test_nodes_have_the_variants_that_people_write_by_mistake():
     assert changed("a if b else c") == {"a if True else c", "a if False else c"}
 
 
-def test_a_check_is_left_out_whole():
-    """Its limits and its message are no programs of their own."""
+def test_a_refusal_is_left_out_whole_and_checks_stay():
+    """The limits and the message of a refusal are no programs of their own; a learner is given the checks."""
     assert changed("if n < 1:\n    raise ValueError(f'n is {n}')") == {"pass"}
-    (check,) = ast.parse("_check_count('n', n, 1)").body
-    assert [type(one) for one in mutants.variants(check)] == [ast.Pass]
+    for check in ("checks.count(1 + 1, n=n)", "_check_plan(n + 1)", "for n in numbers:\n    checks.count(0, n=n)"):
+        assert changed(check) == set()
+        assert list(mutants.places(ast.parse(check))) == [(mock.ANY, "body", 0)]
     inside = ast.parse("def f(n):\n    if n < 1:\n        raise ValueError(n + 1)\n    return n").body[0]
     assert not [name for parent, name, _ in mutants.places(inside) if isinstance(parent, ast.Compare | ast.BinOp)]
 
@@ -50,7 +52,7 @@ def test_full_papers_notice_what_one_case_does_not():
     tried, left = mutants.survivors(FRACTION)
     assert tried >= 10
     assert left == []
-    tried, left = mutants.survivors(dataclasses.replace(FRACTION, cases=FRACTION.cases[:1], groups=()))
+    tried, left = mutants.survivors(dataclasses.replace(TRAFFIC, cases=TRAFFIC.cases[:1], groups=()))
     assert 0 < len(left) < tried
 
 
