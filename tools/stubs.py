@@ -96,7 +96,7 @@ def _given(body: Sequence[ast.stmt], lines: Sequence[str]) -> str:
     return "".join(lines[row[0].lineno - 1 : row[-1].end_lineno]) if row else ""
 
 
-def is_check(node: ast.stmt) -> bool:
+def is_check(node: ast.AST) -> bool:
     """Whether a statement calls ``checks.``... or a private ``_check``..., or does nothing else in a loop or branch."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="checks")))):

@@ -33,8 +33,7 @@ jupyter lab
 ```
 
 Run `pip` in a virtual environment. Then open a page and run its cells from the top. Write a function where its page
-asks for it, or in the file of `labs/` that the page names; `check` tries it at once. What a function takes and what it
-must refuse is described in `labs/README.md`.
+asks for it, or in the file of `labs/` that the page names; `check` tries it at once.
 
 Before you hand in your notebook, your file or the folder `labs`, grade it the way your instructor will, with inputs you
 have not seen:

@@ -275,13 +275,3 @@ def test_an_installed_course_without_pages_says_so(tmp_path, monkeypatch, capsys
     monkeypatch.setattr(releasing, "__file__", str(tmp_path / "autograder" / "maintenance" / "releasing.py"))
     assert main(["release", str(tmp_path / "out")]) == 2
     assert "made in a checkout of the course" in capsys.readouterr().err
-
-
-def test_the_rule_of_the_course_reaches_learners_in_one_wording():
-    """What a function takes, and what it refuses: on the opening page, and beside the labs."""
-    title = "\n## What a function takes, and what it refuses\n"
-    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("book/intro.md", "labs/README.md")]
-    rules = [text.partition(title)[2].partition("\n## ")[0] for text in texts]
-    points = [rule[rule.index("- ") :].strip() for rule in rules]
-    assert points[0] == points[1]
-    assert points[0].count("\n- ") >= 5
