@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from autograder.items import Build, Case, Slip
@@ -31,7 +31,7 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
     """The slip that gives the submission's answers in every case compared, including those where they are right.
 
     There must be at least ``least`` wrong answers. Cases whose input has to be refused are compared only if few others
-    fail, because most people who make a slip also forget to check their arguments. Likewise, calls of an object that
+    fail, because most people who make a slip also forget what has to be refused. Likewise, calls of an object that
     had to be refused but were answered are left out, unless nothing else is wrong. If several slips fit, the one that
     agrees in the most cases wins, counting all of them, and then the one whose worlds call the same operations.
     """
@@ -64,38 +64,6 @@ def comparable(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence
     """The failing places where slips are compared: those where nothing has to raise, if there are ``least`` of them."""
     legal = [place for place in failing if not refuses(paper, place)]
     return legal if len(legal) >= least else failing
-
-
-def accepted(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]) -> list[str]:
-    """The rules that the submission failed to enforce: it returned a value where the reference raised and named a rule.
-
-    A rule is the first part of "ranks must be an integer >= 1, got 0"; a rule that contains a number of the case is
-    left out.
-    """
-    rules: dict[str, None] = {}
-    for place in failing:
-        expected = paper.asked[place].expected
-        if expected.kind == "raised" and outcomes[place].kind == "value":
-            rule = re.fullmatch(r"(\w+ must be [^:;]*?),? got .*", expected.detail, re.DOTALL)
-            if rule and not _reveals(rule[1], paper.asked[place].case):
-                rules[rule[1]] = None
-    return list(rules)
-
-
-def _reveals(rule: str, case: Case) -> bool:
-    """Whether a rule contains a number of the case."""
-    given = {f"{part:g}" for part in _numbers((case.args, case.kwargs)) if part not in (0, 1)}
-    return bool(given & {f"{float(number):g}" for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", rule)})
-
-
-def _numbers(value: object) -> Iterable[float]:
-    if isinstance(value, int | float):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _numbers(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _numbers(part)
 
 
 def _deadlock(outcome: Outcome) -> str:

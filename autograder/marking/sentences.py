@@ -95,17 +95,8 @@ def hidden_sentences(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence
         if places:
             asked = paper.asked[places[0]]
             remark = _remark(asked.expected, outcomes[places[0]], faults[places[0]] or "", before)
-            sentences.append(group.hint + (_accepted(paper, outcomes, places) or remark))
+            sentences.append(group.hint + remark)
     return slip.sentence if slip else "", sentences
-
-
-def _accepted(paper: Paper, outcomes: Sequence[Outcome], places: Sequence[int]) -> str:
-    """In brackets, the rules that a program failed to enforce, as the reference states them."""
-    rules = feedback.accepted(paper, outcomes, places)
-    if not rules:
-        return ""
-    error = next(paper.asked[place].expected.error for place in places if paper.asked[place].expected.kind == "raised")
-    return f" (returned a value where {', and where '.join(rules[:SHOWN])}; raise {error})"
 
 
 def _remark(expected: Outcome, outcome: Outcome, sentence: str, before: str = "") -> str:
