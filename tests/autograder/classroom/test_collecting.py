@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from written_files import packed
 
 from autograder.__main__ import main
 from autograder.classroom import class_files, collecting, downloads
@@ -30,14 +30,6 @@ SAFE = re.compile(r"\w[\w-]{0,61}")
 
 def notebook(*sources: str) -> str:
     return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]})
-
-
-def packed(files: dict[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def written(root: Path, files: dict[str, str | bytes]) -> Path:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+from written_files import cells, packed
 
 from autograder import bank, submission, syntax
 from autograder.__main__ import main
@@ -34,18 +33,6 @@ RIGHT = f"""import math
 """
 OTHER = RIGHT.replace("latency + message_bytes / bandwidth", "message_bytes / bandwidth + latency")
 LAB = (ROOT / "labs/ch02/times.py").name
-
-
-def cells(*sources: str) -> bytes:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
-
-
-def packed(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def graded(files: dict[str, bytes]) -> tuple[float, tuple[str, ...]]:

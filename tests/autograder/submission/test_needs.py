@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from pathlib import Path
 
 import pytest
+from written_files import cells
 
 from autograder import bank
 from autograder.running import judging
@@ -19,10 +19,6 @@ from tools.build_book import notebooks
 BODY = "    return payload / bandwidth + latency * {}\n"
 ITEM = "02-message-time"
 HEAD = "def message_time(message_bytes, bandwidth, latency=0.0):\n"
-
-
-def cells(*sources: str) -> bytes:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
 
 
 def kept(*sources: str) -> tuple[list[str], tuple[str, ...]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from pathlib import Path
 
 import pytest
+from written_files import cells, packed
 
 from autograder.submission import Unreadable, homes, load, load_files, loading, notebook
 from tools.build_book import notebooks
@@ -16,18 +14,6 @@ from tools.common import ROOT
 HEAD = "def message_time(message_bytes, bandwidth, latency=0.0):\n"
 STUB = HEAD + "    raise NotImplementedError('02-message-time: not written yet')\n"
 RIGHT = HEAD + "    return latency + message_bytes / bandwidth\n"
-
-
-def cells(*sources: str) -> bytes:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
-
-
-def packed(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 @pytest.fixture(params=["folder", "archive", "archive in a folder"])

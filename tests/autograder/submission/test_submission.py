@@ -12,6 +12,7 @@ import zipfile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from written_files import cells
 
 from autograder import submission
 from autograder.__main__ import main
@@ -24,10 +25,6 @@ from autograder.submission.versions import Version
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOPICS = ("zero", "collectives")
-
-
-def cells(*sources: str) -> bytes:
-    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
 
 
 def kept(source: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import pytest
+from written_files import packed
 
 from autograder import submission
 from autograder.classroom import collecting
@@ -52,14 +51,6 @@ COPIES = (
 def notebook(*sources: str, **more) -> str:
     cells = [{"cell_type": "code", "source": source, **more} for source in sources]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-
-
-def packed(files: dict[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return buffer.getvalue()
 
 
 @pytest.fixture(params=["folder", "zip", "Canvas", "Moodle"])
