@@ -12,11 +12,11 @@ KLEstimates(k1=0.0, k2=0.0, k3=0.0)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: How far the sum of a distribution may be from 1.
-SLACK = 1e-6
+from rankzero import checks
 
 ESTIMATORS = ("k1", "k2", "k3")
 
@@ -42,11 +42,11 @@ def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
         log_q: its log-probability under q; finite.
 
     Raises:
-        ValueError: an argument is not finite; the message names it and its value.
         OverflowError: ``log_q`` is more than 709 above ``log_p``, so that no float holds k3.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
+    checks.finite(log_p=log_p, log_q=log_q)
     raise NotImplementedError("13-kl-estimates: not written yet")
 
 
@@ -54,16 +54,17 @@ def estimator_moments(p: Sequence[float], q: Sequence[float], estimator: str) ->
     """Mean and variance of one sample's estimate of KL(p||q), exactly, over all outcomes.
 
     Args:
-        p: probabilities of the outcomes, from which samples are drawn. Outcomes of probability 0 are never drawn.
-        q: probabilities of the same outcomes under the reference, > 0 wherever that of p is.
+        p: probabilities of the outcomes, from which samples are drawn; they sum to 1. Outcomes of probability 0 are
+            never drawn.
+        q: probabilities of the same outcomes under the reference, above 0 wherever that of p is.
         estimator: ``"k1"``, ``"k2"`` or ``"k3"``.
-
-    Raises:
-        ValueError: an unknown estimator, lengths that differ or are 0, an entry that is negative or not finite, a sum
-            that is more than 1e-6 away from 1, or a q that is 0 where p is not.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
+    checks.one_of(ESTIMATORS, estimator=estimator)
+    _check_distributions(p=p, q=q)
+    checks.require(len(p) == len(q), "have as many entries", p=p, q=q)
+    checks.require(all(b > 0 for a, b in zip(p, q, strict=True) if a > 0), "be above 0 wherever p is", q=q)
     raise NotImplementedError("13-estimator-moments: not written yet")
 
 
@@ -85,11 +86,13 @@ def expected_kl_gradient(
     Returns:
         One number for each logit; they sum to 0.
 
-    Raises:
-        ValueError: an unknown name, lengths that differ or are 0, or a logit that is not finite.
-
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html; Tang and Munos (2025), arXiv:2506.09477.
     """
+    checks.one_of(ESTIMATORS, estimator=estimator)
+    checks.one_of(PLACEMENTS, placement=placement)
+    checks.finite(logits=logits, reference_logits=reference_logits)
+    as_many = len(logits) == len(reference_logits) > 0
+    checks.require(as_many, "have as many entries, at least one", logits=logits, reference_logits=reference_logits)
     raise NotImplementedError("13-expected-kl-gradient: not written yet")
 
 
@@ -97,14 +100,21 @@ def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: fl
     """The policy that maximises ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalised.
 
     Args:
-        reference: probabilities of the outcomes. An outcome of probability 0 keeps it, whatever its reward.
+        reference: probabilities of the outcomes; they sum to 1. An outcome of probability 0 keeps it, whatever its
+            reward.
         rewards: of the same outcomes; finite.
         beta: price of a nat; positive. However small, nothing overflows.
 
-    Raises:
-        ValueError: lengths differ or are 0, an entry of ``reference`` is negative or not finite, its sum is more than
-            1e-6 away from 1, or another argument is out of range.
-
     Source: Korbak et al. (2022), arXiv:2205.11275, section 3; Rafailov et al. (2023), arXiv:2305.18290, equation 4.
     """
+    _check_distributions(reference=reference)
+    checks.finite(rewards=rewards)
+    checks.require(len(rewards) == len(reference), f"have {len(reference)} entries, as reference", rewards=rewards)
+    checks.positive(beta=beta)
     raise NotImplementedError("13-tilted-policy: not written yet")
+
+
+def _check_distributions(**rows: Sequence[float]) -> None:
+    checks.amount(**rows)
+    for name, row in rows.items():
+        checks.require(abs(math.fsum(row) - 1) <= 1e-6, "sum to 1", **{name: row})

@@ -14,6 +14,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from rankzero import checks
+
+
+def _check_mask(mask: Tensor, **others: Tensor) -> Tensor:
+    """The mask as booleans, [B, T], with a real token in every row; the others must have its shape."""
+    for name, other in others.items():
+        fits = other.shape == mask.shape
+        checks.require(fits, f"have the shape of mask, {tuple(mask.shape)}", **{name: tuple(other.shape)})
+    real = mask.bool()
+    checks.require(real.dim() == 2 and bool(real.any(1).all()), "be [B, T] with a real token in every row", mask=mask)
+    return real
+
 
 def response_mask(tokens: Tensor, eos: int) -> Tensor:
     """1 on the tokens of a response up to and including its first end-of-sequence token, 0 after it.
@@ -38,10 +50,8 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
 
     Returns:
         [B, S - P], of the type of ``logits``.
-
-    Raises:
-        ValueError: ``prompt_length`` is out of range.
     """
+    checks.count(1, tokens.shape[1] - 1, prompt_length=prompt_length)
     raise NotImplementedError("13-response-log-probs: not written yet")
 
 
@@ -52,17 +62,17 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
         scores: one for each response, [B].
         log_probs: of the policy that wrote the tokens, [B, T].
         ref_log_probs: of the reference, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         beta: price of one nat, per token; not negative.
 
     Returns:
         [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
 
-    Raises:
-        ValueError: shapes do not fit, a row of the mask has no 1, or ``beta`` is out of range.
-
     Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
     """
+    real = _check_mask(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
+    checks.require(scores.shape == mask.shape[:1], "be [B], one for each response", scores=tuple(scores.shape))
+    checks.amount(beta=beta)
     raise NotImplementedError("13-token-rewards: not written yet")
 
 
@@ -77,18 +87,17 @@ def masked_gae(
     Args:
         rewards: [B, T].
         values: of the critic before each token, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         discount: gamma, from 0 to 1.
         gae_lambda: from 0 to 1.
 
     Returns:
         Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
 
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or a factor is out of range.
-
     Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
     """
+    real = _check_mask(mask, rewards=rewards, values=values)
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
     raise NotImplementedError("13-masked-gae: not written yet")
 
 
@@ -97,15 +106,14 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
     Args:
         values: [B, T].
-        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the values may be anything, nan and infinities too.
         eps: added to the (population) variance; not negative.
 
     Returns:
         [B, T], 0 where masked.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``eps`` is out of range.
     """
+    real = _check_mask(mask, values=values)
+    checks.amount(eps=eps)
     raise NotImplementedError("13-masked-whiten: not written yet")
 
 
@@ -135,14 +143,13 @@ def policy_loss(
         log_probs: of the policy that learns, [B, T]; the gradient flows here.
         old_log_probs: of the policy that wrote the tokens, [B, T].
         advantages: [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         clip: epsilon; positive.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
+    real = _check_mask(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    checks.positive(clip=clip)
     raise NotImplementedError("13-policy-loss: not written yet")
 
 
@@ -155,14 +162,13 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor
         values: of the critic that learns, [B, T]; the gradient flows here.
         old_values: of the critic at the time of the rollout, [B, T].
         returns: what it should have predicted, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         clip: positive.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
     """
+    real = _check_mask(mask, values=values, old_values=old_values, returns=returns)
+    checks.positive(clip=clip)
     raise NotImplementedError("13-value-loss: not written yet")
 
 
@@ -173,11 +179,10 @@ def preference_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
         chosen: scores of the preferred answers, [N]; N is at least 1.
         rejected: scores of the others, [N].
 
-    Raises:
-        ValueError: shapes differ, or there is no pair.
-
     Source: Bradley and Terry (1952), doi:10.2307/2334029; Ouyang et al. (2022), arXiv:2203.02155, eq. 1.
     """
+    pairs = chosen.shape == rejected.shape and chosen.dim() == 1 and len(chosen) > 0
+    checks.require(pairs, "be [N], N at least 1", chosen=tuple(chosen.shape), rejected=tuple(rejected.shape))
     raise NotImplementedError("13-preference-loss: not written yet")
 
 
@@ -185,7 +190,7 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """The advantage of each response over the other answers to its prompt.
 
     Args:
-        rewards: [B * G]; the answers to one prompt are next to each other.
+        rewards: [B * G], whole groups; the answers to one prompt are next to each other.
         group_size: G, an integer, at least 2.
         normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
         eps: keeps a group of equal rewards at 0; positive.
@@ -193,9 +198,10 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     Returns:
         [B * G].
 
-    Raises:
-        ValueError: ``group_size`` or ``eps`` is out of range, or the rewards are not whole groups.
-
     Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
     """
+    checks.count(2, group_size=group_size)
+    checks.positive(eps=eps)
+    whole = rewards.dim() == 1 and len(rewards) > 0 and len(rewards) % group_size == 0
+    checks.require(whole, f"be [B * {group_size}], B at least 1", rewards=tuple(rewards.shape))
     raise NotImplementedError("13-group-advantages: not written yet")

@@ -9,6 +9,8 @@ Standard library only. Sizes are in bytes; activations, caches and buffers are n
 
 from __future__ import annotations
 
+from rankzero import checks
+
 #: Roles of each algorithm besides the policy and the reference.
 OTHER_ROLES = {"ppo": ("critic", "reward"), "grpo": ("reward",), "dpo": ()}
 
@@ -29,7 +31,8 @@ def role_bytes(
     Args:
         parameters: of the body; not negative.
         trained: whether the model learns.
-        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained model.
+        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained one, and
+            always of a frozen one.
         weight_bytes: of one weight; not negative.
         grad_bytes: of the gradient of one trainable parameter; not negative.
         optimizer_bytes: of all optimizer states of one trainable parameter, master copy included; not negative.
@@ -37,11 +40,12 @@ def role_bytes(
     Returns:
         ``weights``, ``gradients``, ``optimizer`` and ``total``, in bytes.
 
-    Raises:
-        ValueError: a number is out of range, or ``trainable`` is given for a frozen model or exceeds ``parameters``.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Hu et al. (2021), arXiv:2106.09685, for adapters.
     """
+    checks.amount(parameters=parameters, trainable=trainable or 0)
+    checks.amount(weight_bytes=weight_bytes, grad_bytes=grad_bytes, optimizer_bytes=optimizer_bytes)
+    checks.require(trained or trainable is None, "be None for a frozen model", trainable=trainable)
+    checks.require((trainable or 0) <= parameters, f"be at most parameters = {parameters}", trainable=trainable)
     raise NotImplementedError("13-role-bytes: not written yet")
 
 
@@ -70,9 +74,15 @@ def rlhf_bytes(
     Returns:
         ``policy``, ``critic``, ``reward``, ``reference`` (0.0 for a role that is not there) and ``total``, in bytes.
 
-    Raises:
-        ValueError: an unknown algorithm, a role that it does not have, or a number that is out of range.
-
     Source: Ouyang et al. (2022), arXiv:2203.02155; Shao et al. (2024), arXiv:2402.03300, figure 4.
     """
+    checks.one_of(OTHER_ROLES, algorithm=algorithm)
+    checks.amount(policy=policy, critic=critic or 0, reward=reward or 0)
+    given = {"critic": critic, "reward": reward}
+    for name, value in given.items():
+        checks.require(
+            value is None or name in OTHER_ROLES[algorithm],
+            f"be None: {algorithm} has no such model",
+            **{name: value},
+        )
     raise NotImplementedError("13-rlhf-bytes: not written yet")

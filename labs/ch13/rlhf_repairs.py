@@ -6,6 +6,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rankzero import checks
+
 
 def debug_shift(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
     """The log-probability of each token of the responses, given all tokens before it.
@@ -18,6 +20,7 @@ def debug_shift(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
     Returns:
         [B, S - P].
     """
+    checks.count(1, tokens.shape[1] - 1, prompt_length=prompt_length)
     log_probs = logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
     return log_probs[:, prompt_length:]
 

@@ -15,8 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: How far the sum of a distribution may be from 1.
-SLACK = 1e-6
+from rankzero import checks
 
 ESTIMATORS = ("k1", "k2", "k3")
 PLACEMENTS = ("reward", "loss")
@@ -41,14 +40,11 @@ def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
         log_q: its log-probability under q; finite.
 
     Raises:
-        ValueError: an argument is not finite; the message names it and its value.
         OverflowError: ``log_q`` is more than 709 above ``log_p``, so that no float holds k3.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
-    for name, value in (("log_p", log_p), ("log_q", log_q)):
-        if not math.isfinite(value):
-            raise ValueError(f"{name} must be a finite number, got {value!r}")
+    checks.finite(log_p=log_p, log_q=log_q)
     gap = float(log_p - log_q)
     return KLEstimates(gap, gap * gap / 2, math.expm1(-gap) + gap)
 
@@ -57,23 +53,18 @@ def estimator_moments(p: Sequence[float], q: Sequence[float], estimator: str) ->
     """Mean and variance of one sample's estimate of KL(p||q), exactly, over all outcomes.
 
     Args:
-        p: probabilities of the outcomes, from which samples are drawn. Outcomes of probability 0 are never drawn.
-        q: probabilities of the same outcomes under the reference, > 0 wherever that of p is.
+        p: probabilities of the outcomes, from which samples are drawn; they sum to 1. Outcomes of probability 0 are
+            never drawn.
+        q: probabilities of the same outcomes under the reference, above 0 wherever that of p is.
         estimator: ``"k1"``, ``"k2"`` or ``"k3"``.
-
-    Raises:
-        ValueError: an unknown estimator, lengths that differ or are 0, an entry that is negative or not finite, a sum
-            that is more than 1e-6 away from 1, or a q that is 0 where p is not.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
-    _check_name("estimator", estimator, ESTIMATORS)
-    _check_distribution("p", p)
-    _check_distribution("q", q)
-    _check_lengths("p", p, "q", q)
+    checks.one_of(ESTIMATORS, estimator=estimator)
+    _check_distributions(p=p, q=q)
+    checks.require(len(p) == len(q), "have as many entries", p=p, q=q)
+    checks.require(all(b > 0 for a, b in zip(p, q, strict=True) if a > 0), "be above 0 wherever p is", q=q)
     drawn = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
-    if not all(b > 0 for _, b in drawn):
-        raise ValueError("q must be > 0 wherever p is: KL(p||q) is infinite otherwise")
     values = [getattr(kl_estimates(math.log(a), math.log(b)), estimator) for a, b in drawn]
     mean = math.fsum(a * value for (a, _), value in zip(drawn, values, strict=True))
     return mean, math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True))
@@ -97,15 +88,14 @@ def expected_kl_gradient(
     Returns:
         One number for each logit; they sum to 0.
 
-    Raises:
-        ValueError: an unknown name, lengths that differ or are 0, or a logit that is not finite.
-
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html; Tang and Munos (2025), arXiv:2506.09477.
     """
-    _check_name("estimator", estimator, ESTIMATORS)
-    _check_name("placement", placement, PLACEMENTS)
-    _check_lengths("logits", logits, "reference_logits", reference_logits)
-    log_p, log_q = _log_softmax("logits", logits), _log_softmax("reference_logits", reference_logits)
+    checks.one_of(ESTIMATORS, estimator=estimator)
+    checks.one_of(PLACEMENTS, placement=placement)
+    checks.finite(logits=logits, reference_logits=reference_logits)
+    as_many = len(logits) == len(reference_logits) > 0
+    checks.require(as_many, "have as many entries, at least one", logits=logits, reference_logits=reference_logits)
+    log_p, log_q = _log_softmax(logits), _log_softmax(reference_logits)
     weights = []
     for a, b in zip(log_p, log_q, strict=True):
         if placement == "reward":
@@ -121,22 +111,17 @@ def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: fl
     """The policy that maximises ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalised.
 
     Args:
-        reference: probabilities of the outcomes. An outcome of probability 0 keeps it, whatever its reward.
+        reference: probabilities of the outcomes; they sum to 1. An outcome of probability 0 keeps it, whatever its
+            reward.
         rewards: of the same outcomes; finite.
         beta: price of a nat; positive. However small, nothing overflows.
 
-    Raises:
-        ValueError: lengths differ or are 0, an entry of ``reference`` is negative or not finite, its sum is more than
-            1e-6 away from 1, or another argument is out of range.
-
     Source: Korbak et al. (2022), arXiv:2205.11275, section 3; Rafailov et al. (2023), arXiv:2305.18290, equation 4.
     """
-    _check_distribution("reference", reference)
-    _check_lengths("reference", reference, "rewards", rewards)
-    if not all(map(math.isfinite, rewards)):
-        raise ValueError(f"rewards must be finite, got {rewards!r}")
-    if not 0 < beta < math.inf:
-        raise ValueError(f"beta must be a finite number > 0, got {beta!r}")
+    _check_distributions(reference=reference)
+    checks.finite(rewards=rewards)
+    checks.require(len(rewards) == len(reference), f"have {len(reference)} entries, as reference", rewards=rewards)
+    checks.positive(beta=beta)
     best = max(reward for share, reward in zip(reference, rewards, strict=True) if share > 0)
     weights = [
         share * math.exp((reward - best) / beta) if share > 0 else 0.0
@@ -146,26 +131,13 @@ def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: fl
     return [weight / total for weight in weights]
 
 
-def _log_softmax(name: str, logits: Sequence[float]) -> list[float]:
-    if not all(map(math.isfinite, logits)):
-        raise ValueError(f"{name} must be finite, got {logits!r}")
+def _log_softmax(logits: Sequence[float]) -> list[float]:
     top = max(logits)
     norm = top + math.log(math.fsum(math.exp(value - top) for value in logits))
     return [value - norm for value in logits]
 
 
-def _check_name(what: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise ValueError(f"{what} must be one of {', '.join(known)}, got {name!r}")
-
-
-def _check_lengths(one: str, left: Sequence[float], other: str, right: Sequence[float]) -> None:
-    if len(left) != len(right) or not left:
-        raise ValueError(f"{one} and {other} must have as many entries, 1 or more, got {len(left)} and {len(right)}")
-
-
-def _check_distribution(name: str, row: Sequence[float]) -> None:
-    if not row or not all(0 <= value < math.inf for value in row):
-        raise ValueError(f"{name} must hold finite numbers >= 0, at least one, got {row!r}")
-    if not abs(math.fsum(row) - 1) <= SLACK:
-        raise ValueError(f"{name} must sum to 1, got {math.fsum(row)!r}")
+def _check_distributions(**rows: Sequence[float]) -> None:
+    checks.amount(**rows)
+    for name, row in rows.items():
+        checks.require(abs(math.fsum(row) - 1) <= 1e-6, "sum to 1", **{name: row})

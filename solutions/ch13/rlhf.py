@@ -14,37 +14,22 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from rankzero import checks
 
-def _real(mask: Tensor, **others: Tensor) -> Tensor:
-    """The mask as booleans, [B, T], checked against tensors that must have its shape."""
+
+def _check_mask(mask: Tensor, **others: Tensor) -> Tensor:
+    """The mask as booleans, [B, T], with a real token in every row; the others must have its shape."""
     for name, other in others.items():
-        if other.shape != mask.shape:
-            raise ValueError(f"{name} must have the shape of mask, {tuple(mask.shape)}, got {tuple(other.shape)}")
+        fits = other.shape == mask.shape
+        checks.require(fits, f"have the shape of mask, {tuple(mask.shape)}", **{name: tuple(other.shape)})
     real = mask.bool()
-    if real.dim() != 2 or not real.any(1).all():
-        raise ValueError("mask must be [B, T] with a real token in every row")
+    checks.require(real.dim() == 2 and bool(real.any(1).all()), "be [B, T] with a real token in every row", mask=mask)
     return real
 
 
 def _mean(values: Tensor, real: Tensor) -> Tensor:
     """The mean over real tokens."""
     return values.masked_fill(~real, 0).sum() / real.sum()
-
-
-def _check_not_negative(name: str, value: float) -> None:
-    """Raise a ValueError unless ``value`` is a finite number of at least 0."""
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-
-
-def _check_positive(name: str, value: float) -> None:
-    """Raise a ValueError unless ``value`` is a finite number above 0."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-
-
-def _is_count(value: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def response_mask(tokens: Tensor, eos: int) -> Tensor:
@@ -72,12 +57,8 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
 
     Returns:
         [B, S - P], of the type of ``logits``.
-
-    Raises:
-        ValueError: ``prompt_length`` is out of range.
     """
-    if not _is_count(prompt_length) or not 1 <= prompt_length < tokens.shape[1]:
-        raise ValueError(f"prompt_length must be an integer from 1 to {tokens.shape[1] - 1}, got {prompt_length!r}")
+    checks.count(1, tokens.shape[1] - 1, prompt_length=prompt_length)
     log_probs = logits[:, prompt_length - 1 : -1].log_softmax(-1)  # [B, T, V]
     return log_probs.gather(-1, tokens[:, prompt_length:].unsqueeze(-1)).squeeze(-1)
 
@@ -89,21 +70,17 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
         scores: one for each response, [B].
         log_probs: of the policy that wrote the tokens, [B, T].
         ref_log_probs: of the reference, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         beta: price of one nat, per token; not negative.
 
     Returns:
         [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
 
-    Raises:
-        ValueError: shapes do not fit, a row of the mask has no 1, or ``beta`` is out of range.
-
     Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
     """
-    real = _real(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
-    if scores.shape != mask.shape[:1]:
-        raise ValueError(f"scores must be {tuple(mask.shape[:1])}, one for each response, got {tuple(scores.shape)}")
-    _check_not_negative("beta", beta)
+    real = _check_mask(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
+    checks.require(scores.shape == mask.shape[:1], "be [B], one for each response", scores=tuple(scores.shape))
+    checks.amount(beta=beta)
     rewards = (-beta * (log_probs - ref_log_probs)).masked_fill(~real, 0)
     places = torch.arange(mask.shape[1], device=mask.device)  # [T]
     last = (places * real).max(1, keepdim=True).values  # [B, 1]
@@ -121,22 +98,17 @@ def masked_gae(
     Args:
         rewards: [B, T].
         values: of the critic before each token, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         discount: gamma, from 0 to 1.
         gae_lambda: from 0 to 1.
 
     Returns:
         Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
 
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or a factor is out of range.
-
     Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
     """
-    real = _real(mask, rewards=rewards, values=values)
-    for name, factor in (("discount", discount), ("gae_lambda", gae_lambda)):
-        if not 0 <= factor <= 1:
-            raise ValueError(f"{name} must be from 0 to 1, got {factor!r}")
+    real = _check_mask(mask, rewards=rewards, values=values)
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
     running, next_value = torch.zeros_like(rewards[:, 0]), torch.zeros_like(values[:, 0])
     columns = []
     for t in reversed(range(mask.shape[1])):
@@ -153,17 +125,14 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
     Args:
         values: [B, T].
-        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the values may be anything, nan and infinities too.
         eps: added to the (population) variance; not negative.
 
     Returns:
         [B, T], 0 where masked.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``eps`` is out of range.
     """
-    real = _real(mask, values=values)
-    _check_not_negative("eps", eps)
+    real = _check_mask(mask, values=values)
+    checks.amount(eps=eps)
     centred = (values - _mean(values, real)).masked_fill(~real, 0)
     return centred * torch.rsqrt(_mean(centred.square(), real) + eps)
 
@@ -194,16 +163,13 @@ def policy_loss(
         log_probs: of the policy that learns, [B, T]; the gradient flows here.
         old_log_probs: of the policy that wrote the tokens, [B, T].
         advantages: [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         clip: epsilon; positive.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
-    real = _real(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
-    _check_positive("clip", clip)
+    real = _check_mask(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    checks.positive(clip=clip)
     log_ratio = (log_probs - old_log_probs).masked_fill(~real, 0)  # before exp: infinity times 0 is nan
     gains = advantages.masked_fill(~real, 0)
     # Far above 1 + clip the clipped term counts unless the advantage is negative. There exp must not overflow either.
@@ -223,16 +189,13 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor
         values: of the critic that learns, [B, T]; the gradient flows here.
         old_values: of the critic at the time of the rollout, [B, T].
         returns: what it should have predicted, [B, T].
-        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
         clip: positive.
-
-    Raises:
-        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
     """
-    real = _real(mask, values=values, old_values=old_values, returns=returns)
-    _check_positive("clip", clip)
+    real = _check_mask(mask, values=values, old_values=old_values, returns=returns)
+    checks.positive(clip=clip)
     values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))
     held = old_values + (values - old_values).clamp(-clip, clip)
     return 0.5 * _mean(torch.maximum((values - returns).square(), (held - returns).square()), real)
@@ -245,13 +208,10 @@ def preference_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
         chosen: scores of the preferred answers, [N]; N is at least 1.
         rejected: scores of the others, [N].
 
-    Raises:
-        ValueError: shapes differ, or there is no pair.
-
     Source: Bradley and Terry (1952), doi:10.2307/2334029; Ouyang et al. (2022), arXiv:2203.02155, eq. 1.
     """
-    if chosen.shape != rejected.shape or chosen.dim() != 1 or not len(chosen):
-        raise ValueError(f"chosen and rejected must be [N], got {tuple(chosen.shape)} and {tuple(rejected.shape)}")
+    pairs = chosen.shape == rejected.shape and chosen.dim() == 1 and len(chosen) > 0
+    checks.require(pairs, "be [N], N at least 1", chosen=tuple(chosen.shape), rejected=tuple(rejected.shape))
     return -functional.logsigmoid(chosen - rejected).mean()
 
 
@@ -259,7 +219,7 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """The advantage of each response over the other answers to its prompt.
 
     Args:
-        rewards: [B * G]; the answers to one prompt are next to each other.
+        rewards: [B * G], whole groups; the answers to one prompt are next to each other.
         group_size: G, an integer, at least 2.
         normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
         eps: keeps a group of equal rewards at 0; positive.
@@ -267,16 +227,12 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     Returns:
         [B * G].
 
-    Raises:
-        ValueError: ``group_size`` or ``eps`` is out of range, or the rewards are not whole groups.
-
     Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
     """
-    if not _is_count(group_size) or group_size < 2:
-        raise ValueError(f"group_size must be an integer >= 2, got {group_size!r}")
-    _check_positive("eps", eps)
-    if rewards.dim() != 1 or not len(rewards) or len(rewards) % group_size:
-        raise ValueError(f"rewards must be [B * {group_size}], got {tuple(rewards.shape)}")
+    checks.count(2, group_size=group_size)
+    checks.positive(eps=eps)
+    whole = rewards.dim() == 1 and len(rewards) > 0 and len(rewards) % group_size == 0
+    checks.require(whole, f"be [B * {group_size}], B at least 1", rewards=tuple(rewards.shape))
     groups = rewards.view(-1, group_size)
     centred = groups - groups.mean(1, keepdim=True)
     return (centred / (groups.std(1, keepdim=True) + eps) if normalize else centred).flatten()

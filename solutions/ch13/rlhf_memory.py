@@ -8,7 +8,7 @@ Standard library only. Sizes are in bytes; activations, caches and buffers are n
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
 from ..ch05.zero import state_bytes
 
@@ -32,7 +32,8 @@ def role_bytes(
     Args:
         parameters: of the body; not negative.
         trained: whether the model learns.
-        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained model.
+        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained one, and
+            always of a frozen one.
         weight_bytes: of one weight; not negative.
         grad_bytes: of the gradient of one trainable parameter; not negative.
         optimizer_bytes: of all optimizer states of one trainable parameter, master copy included; not negative.
@@ -40,23 +41,12 @@ def role_bytes(
     Returns:
         ``weights``, ``gradients``, ``optimizer`` and ``total``, in bytes.
 
-    Raises:
-        ValueError: a number is out of range, or ``trainable`` is given for a frozen model or exceeds ``parameters``.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Hu et al. (2021), arXiv:2106.09685, for adapters.
     """
-    for name, value in (
-        ("parameters", parameters),
-        ("trainable", trainable or 0),
-        ("weight_bytes", weight_bytes),
-        ("grad_bytes", grad_bytes),
-        ("optimizer_bytes", optimizer_bytes),
-    ):
-        _check_amount(name, value)
-    if trainable is not None and not trained:
-        raise ValueError(f"trainable must be None for a frozen model, got {trainable!r}")
-    if trainable is not None and trainable > parameters:
-        raise ValueError(f"trainable must be at most parameters, {parameters!r}, got {trainable!r}")
+    checks.amount(parameters=parameters, trainable=trainable or 0)
+    checks.amount(weight_bytes=weight_bytes, grad_bytes=grad_bytes, optimizer_bytes=optimizer_bytes)
+    checks.require(trained or trainable is None, "be None for a frozen model", trainable=trainable)
+    checks.require((trainable or 0) <= parameters, f"be at most parameters = {parameters}", trainable=trainable)
     learning = (parameters if trainable is None else trainable) if trained else 0
     adapter = learning if trained and learning < parameters else 0
     parts = {
@@ -92,19 +82,17 @@ def rlhf_bytes(
     Returns:
         ``policy``, ``critic``, ``reward``, ``reference`` (0.0 for a role that is not there) and ``total``, in bytes.
 
-    Raises:
-        ValueError: an unknown algorithm, a role that it does not have, or a number that is out of range.
-
     Source: Ouyang et al. (2022), arXiv:2203.02155; Shao et al. (2024), arXiv:2402.03300, figure 4.
     """
-    if algorithm not in OTHER_ROLES:
-        raise ValueError(f"algorithm must be one of {', '.join(OTHER_ROLES)}, got {algorithm!r}")
+    checks.one_of(OTHER_ROLES, algorithm=algorithm)
+    checks.amount(policy=policy, critic=critic or 0, reward=reward or 0)
     given = {"critic": critic, "reward": reward}
-    _check_amount("policy", policy)
     for name, value in given.items():
-        if value is not None and name not in OTHER_ROLES[algorithm]:
-            raise ValueError(f"{name} must be None: {algorithm} has no such model, got {value!r}")
-        _check_amount(name, value or 0)
+        checks.require(
+            value is None or name in OTHER_ROLES[algorithm],
+            f"be None: {algorithm} has no such model",
+            **{name: value},
+        )
     if algorithm == "ppo":
         given = {name: policy if value is None else value for name, value in given.items()}
     recipe = state_bytes(master=bool(masters))
@@ -116,8 +104,3 @@ def rlhf_bytes(
     }
     totals = {role: parts["total"] for role, parts in sizes.items()}
     return totals | {"total": sum(totals.values())}
-
-
-def _check_amount(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

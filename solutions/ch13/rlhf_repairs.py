@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rankzero import checks
+
 
 def debug_shift(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
     """The log-probability of each token of the responses, given all tokens before it.
@@ -17,6 +19,7 @@ def debug_shift(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
     Returns:
         [B, S - P].
     """
+    checks.count(1, tokens.shape[1] - 1, prompt_length=prompt_length)
     log_probs = logits[:, :-1].log_softmax(-1).gather(-1, tokens[:, 1:].unsqueeze(-1)).squeeze(-1)
     return log_probs[:, prompt_length - 1 :]
 

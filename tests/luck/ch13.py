@@ -451,7 +451,7 @@ RIGHT = {
             ),
         ),
         Right(
-            "a sum from the last role on", edits=(("sum(totals.values())}", "math.fsum(list(totals.values())[::-1])}"),)
+            "a sum from the last role on", edits=(("sum(totals.values())}", "sum(list(totals.values())[::-1])}"),)
         ),
     ),
 }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, nan
 from random import Random
 
-from autograder.bank.ch13.draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
+from autograder.bank.ch13.draws import REST, Rows, ending, holes, lengths, rows, spoiled, tensor
 from autograder.bank.ch13.wrong_advantages import GAE, GROUPS, REWARDS, WHITEN
 from autograder.bank.groups import listed
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Tensor, invalid
+from autograder.items import Build, Case, Group, Tensor
 
 # --- token_rewards
 
@@ -46,19 +44,6 @@ def _paid_ends(rng: Random) -> list[Case]:
     return [_rewarded(rng, mask, 0.0), _rewarded(rng, ending([4, 4], 4), 1.5), _rewarded(rng, [[1.0], [1.0]], 0.3)]
 
 
-def _bad_rewards(rng: Random) -> list[Case]:
-    scores, new, ref, mask, _ = _rewarded(rng, ending([2, 3], 3), 0.1).args
-    empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    column = Tensor(scores.dtype, (*scores.shape, 1), scores.data)
-    return [
-        *(invalid(scores, new, ref, mask, beta) for beta in (-0.1, nan, inf)),
-        invalid(scores, first_row(new), ref, mask, 0.1),
-        invalid(scores, new, ref, empty, 0.1),
-        invalid(scores, new, first_row(ref), mask, 0.1),
-        invalid(column, new, ref, mask, 0.1),
-    ]
-
-
 MASK = tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
 
 TOKEN_REWARDS = Build(
@@ -80,7 +65,6 @@ TOKEN_REWARDS = Build(
             )
         ),
         _rewarded(Random("a gap"), [[1, 0, 0, 1, 0]], 0.2),
-        invalid(Tensor.of([1], "float64"), *(tensor([[-1, -2]]) for _ in range(2)), tensor([[1, 1]]), -1.0),
     ),
     groups=(
         Group("batches", _paid, 5, "-beta k1 on real tokens; the score once, at the last of them; 0 in the padding."),
@@ -93,10 +77,6 @@ TOKEN_REWARDS = Build(
         ),
         Group("gaps", _paid_with_holes, 3, "The mask may have a gap: the last real token is not the count's."),
         listed("ends", _paid_ends, "beta may be 0; no padding; one token."),
-        bad_input(
-            _bad_rewards,
-            "A beta that is negative or not finite, a row without a real token, shapes that do not fit: ValueError.",
-        ),
     ),
     slips=REWARDS,
 )
@@ -147,18 +127,6 @@ def _gae_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_gae(rng: Random) -> list[Case]:
-    given = _estimated(rng, ending([2, 3], 3)).args
-    empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    return [
-        *(invalid(*given, discount, 0.9) for discount in (1.1, -0.1, nan)),
-        *(invalid(*given, 1.0, trace) for trace in (1.1, -0.1, nan)),
-        invalid(first_row(given[0]), *given[1:]),
-        invalid(*given[:2], empty),
-        invalid(given[0], first_row(given[1]), given[2]),
-    ]
-
-
 MASKED_GAE = Build(
     id="13-masked-gae",
     module="rlhf",
@@ -174,7 +142,6 @@ MASKED_GAE = Build(
         Case(
             (tensor([[0, 0, 5, 5, 0, 1]]), tensor([[0.1, 0.2, 9, 9, 0.3, 0.4]]), tensor([[1, 1, 0, 0, 1, 1]]), 1.0, 0.9)
         ),
-        invalid(tensor([[1.0]]), tensor([[1.0]]), tensor([[1]]), 1.0, 1.5),
     ),
     groups=(
         Group(
@@ -192,7 +159,6 @@ MASKED_GAE = Build(
             _gae_beside_anything,
         ),
         listed("ends", _gae_ends, "Any factors from 0 to 1; one token."),
-        bad_input(_bad_gae, "A factor out of range, a row without a real token, shapes that differ: ValueError."),
     ),
     slips=GAE,
 )
@@ -234,15 +200,6 @@ def _white_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_white(rng: Random) -> list[Case]:
-    given, mask = tensor(rows(rng, 2, 3)), tensor([[1, 1, 0], [1, 1, 1]])
-    return [
-        invalid(given, tensor([[1, 1, 0], [0, 0, 0]])),
-        invalid(first_row(given), mask),
-        *(invalid(given, mask, eps) for eps in (-1e-8, nan, inf)),
-    ]
-
-
 MASKED_WHITEN = Build(
     id="13-masked-whiten",
     module="rlhf",
@@ -267,10 +224,6 @@ MASKED_WHITEN = Build(
         ),
         Group("good and bad", _good_and_bad, 3, "A response that is better than the others stays better."),
         listed("ends", _white_ends, "One token, gaps, tiny numbers."),
-        bad_input(
-            _bad_white,
-            "A row without a real token, shapes that differ, an eps that is negative or not finite: ValueError.",
-        ),
     ),
     slips=WHITEN,
 )
@@ -310,12 +263,6 @@ def _group_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_groups(rng: Random) -> list[Case]:
-    given = _rewards(rng, 1, 6)
-    sizes = [invalid(given, size) for size in (4, 1, 0, -2, 2.0, True)]
-    return [*sizes, invalid(given, 1, False), *(invalid(given, 3, True, eps) for eps in (0.0, nan, inf))]
-
-
 def _zeros_and_ones(*rewards: float) -> Tensor:
     return Tensor.of(rewards, "float64")
 
@@ -333,18 +280,11 @@ GROUP_ADVANTAGES = Build(
         Case((_zeros_and_ones(1, 0, 0, 0, 1, 1, 1, 1), 4)),
         Case((_zeros_and_ones(1, 0, 0, 0), 4), {"normalize": False}),
         Case((_zeros_and_ones(1, 0, 0, 0, 0, 0, 0, 0), 8)),
-        invalid(_zeros_and_ones(1, 0, 0), 2),
-        invalid(_zeros_and_ones(1, 0), 1),
     ),
     groups=(
         Group("groups", _grouped, 5, "Consecutive answers form a group, with a mean and a deviation of its own."),
         Group("not divided", _not_divided, 3, "With normalize=False the group's mean is subtracted, and no more."),
         listed("ends", _group_ends, "Equal rewards; tiny spreads; eps."),
-        bad_input(
-            _bad_groups,
-            "A group_size that is no integer >= 2, rewards that are not whole groups, an eps that is not positive: "
-            "ValueError.",
-        ),
     ),
     slips=GROUPS,
 )

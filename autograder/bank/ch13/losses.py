@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import e, inf, log, nan
 from random import Random
 
-from autograder.bank.ch13.draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
+from autograder.bank.ch13.draws import REST, Rows, ending, holes, lengths, rows, spoiled, tensor
 from autograder.bank.ch13.wrong_losses import POLICY, PREFERENCE, VALUE
 from autograder.bank.ch13.wrong_repairs import CORE_LOOP, NAN, wrong_core_loop, wrong_nan
 from autograder.bank.groups import listed
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Debug, Group, Tensor, invalid
+from autograder.items import Build, Case, Debug, Group, Tensor
 
 # --- policy_loss
 
@@ -66,18 +65,6 @@ def _step_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_steps(rng: Random) -> list[Case]:
-    given = _moved(rng, ending([2, 3], 3), 1.0).args
-    empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    return [
-        *(invalid(*given, clip) for clip in (0.0, -0.2, nan, inf)),
-        invalid(*given[:3], empty),
-        invalid(first_row(given[0]), *given[1:]),
-        invalid(given[0], first_row(given[1]), *given[2:]),
-        invalid(*given[:2], first_row(given[2]), given[3]),
-    ]
-
-
 POLICY_LOSS = Build(
     id="13-policy-loss",
     module="rlhf",
@@ -92,7 +79,6 @@ POLICY_LOSS = Build(
             (tensor([[log(1.5), log(0.5), 0, 3]]), tensor([[0] * 4]), tensor([[1, -1, 2, 50]]), tensor([[1, 1, 1, 0]]))
         ),
         Case((tensor([[-1, -inf]]), tensor([[-1.1, -inf]]), tensor([[2, 0]]), tensor([[1, 0]]))),
-        invalid(tensor([[-1.0]]), tensor([[-1.0]]), tensor([[1.0]]), tensor([[1]]), 0.0),
     ),
     groups=(
         Group("batches", _any_step, 5, "The negative of PPO's objective, a mean over the real tokens."),
@@ -109,10 +95,6 @@ POLICY_LOSS = Build(
             "A token whose clipped term counts sends a gradient of 0; but 0 times an infinite exp is nan.",
         ),
         listed("ends", _step_ends, "No step, a long one, another clip."),
-        bad_input(
-            _bad_steps,
-            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
-        ),
     ),
     slips=POLICY,
 )
@@ -150,17 +132,6 @@ def _value_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_values(rng: Random) -> list[Case]:
-    given = _valued(rng, ending([2, 3], 3)).args
-    return [
-        *(invalid(*given, clip) for clip in (0.0, -0.5, nan, inf)),
-        invalid(*given[:3], tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])),
-        invalid(first_row(given[0]), *given[1:]),
-        invalid(given[0], first_row(given[1]), *given[2:]),
-        invalid(*given[:2], first_row(given[2]), given[3]),
-    ]
-
-
 VALUE_LOSS = Build(
     id="13-value-loss",
     module="rlhf",
@@ -173,7 +144,6 @@ VALUE_LOSS = Build(
     cases=(
         Case((tensor([[1, 0, 5]]), tensor([[0.5, 0.1, 5]]), tensor([[1.5, 1, 0]]), tensor([[1, 1, 0]]))),
         _valued(Random("values"), ending([2, 1], 2)),
-        invalid(tensor([[1.0]]), tensor([[1.0]]), tensor([[1.0]]), tensor([[1]]), -1.0),
     ),
     groups=(
         Group("batches", _any_value, 5, "Half the mean of the larger squared error, over the real tokens."),
@@ -185,10 +155,6 @@ VALUE_LOSS = Build(
             _value_beside_anything,
         ),
         listed("ends", _value_ends, "Another clip, gaps, one token."),
-        bad_input(
-            _bad_values,
-            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
-        ),
     ),
     slips=VALUE,
 )
@@ -211,13 +177,6 @@ def _far_pairs(rng: Random) -> list[Case]:
     return [_pairs(rng, rng.randint(2, 4), *size, dtype="float32") for size in sizes]
 
 
-def _bad_pairs(rng: Random) -> list[Case]:
-    return [
-        invalid(Tensor.of([1, 2], "float64"), Tensor.of([1, 2, 3], "float64")),
-        invalid(Tensor.of([], "float64"), Tensor.of([], "float64")),
-    ]
-
-
 PREFERENCE_LOSS = Build(
     id="13-preference-loss",
     module="rlhf",
@@ -231,13 +190,11 @@ PREFERENCE_LOSS = Build(
         Case((Tensor.of([1, 2], "float64"), Tensor.of([0, 2], "float64"))),
         Case((Tensor.of([0.0]), Tensor.of([100.0]))),
         Case((Tensor.of([2.0]), Tensor.of([0.0]))),
-        invalid(Tensor.of([1.0, 2.0]), Tensor.of([1.0])),
     ),
     groups=(
         Group("pairs", _any_pairs, 5, "The mean of -log sigmoid of the difference."),
         listed("far apart", _far_pairs, "Scores may lie hundreds apart: no logarithm of 0, no nan in the gradient."),
         Group("one pair", lambda rng: _pairs(rng, 1), 2, "One pair is a batch, too."),
-        bad_input(_bad_pairs, "As many scores in both, one pair at least; else ValueError."),
     ),
     slips=PREFERENCE,
 )

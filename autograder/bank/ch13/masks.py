@@ -8,8 +8,7 @@ from random import Random
 from autograder.bank.ch13.wrong_masks import LOG_PROBS, MASK
 from autograder.bank.ch13.wrong_repairs import SHIFT, wrong_shift
 from autograder.bank.groups import listed
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Debug, Group, Tensor, invalid
+from autograder.items import Build, Case, Debug, Group, Tensor
 
 # --- response_mask
 
@@ -98,11 +97,6 @@ def _prompts(rng: Random) -> list[Case]:
     return [_batch(rng, prompt=1), Case((*whole.args[:2], whole.args[1].shape[1] - 1))]
 
 
-def _bad_prompts(rng: Random) -> list[Case]:
-    logits, tokens, _ = _batch(rng).args
-    return [invalid(logits, tokens, length) for length in (0, tokens.shape[1], -1, True, 2.5)]
-
-
 SINES = Tensor.of([2 * math.sin(place) for place in range(24)], "float64", (1, 4, 6))
 
 RESPONSE_LOG_PROBS = Build(
@@ -117,7 +111,6 @@ RESPONSE_LOG_PROBS = Build(
     cases=(
         Case((SINES, _tokens([[1, 3, 0, 5]]), 2)),
         Case((SINES, _tokens([[1, 3, 0, 5]]), 1)),
-        invalid(SINES, _tokens([[1, 3, 0, 5]]), 4),
     ),
     groups=(
         Group("batches", _batch, 5, "The logits at t - 1 are about the token at t, from the end of the prompt on."),
@@ -129,7 +122,6 @@ RESPONSE_LOG_PROBS = Build(
             _extreme,
         ),
         listed("ends", _prompts, "Prompt or response may be one token."),
-        bad_input(_bad_prompts, "prompt_length is an integer, at least 1 and below S; else ValueError."),
     ),
     slips=LOG_PROBS,
 )

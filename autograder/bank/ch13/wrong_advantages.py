@@ -46,8 +46,6 @@ REWARDS = (
 def slip_state_shared(rewards, values, mask, discount=1.0, gae_lambda=0.95):
     import torch
 
-    if not (0 <= discount <= 1 and 0 <= gae_lambda <= 1) or not mask.any(1).all():
-        raise ValueError("out of range")
     advantages, running, after = torch.zeros_like(rewards), 0.0, 0.0
     for row in range(len(rewards)):
         for t in reversed(range(rewards.shape[1])):
@@ -166,13 +164,5 @@ GROUPS = (
     Slip(
         "That leaves each response out of its own mean: G / (G - 1) times too much.",
         edit=("groups.mean(1, keepdim=True)", "(groups.sum(1, keepdim=True) - groups) / (group_size - 1)"),
-    ),
-    Slip(
-        "Groups of one response and rewards that are not whole groups were accepted: raise ValueError.",
-        edits=(
-            ("group_size < 2", "group_size < 1"),
-            (" or len(rewards) % group_size", ""),
-            ("rewards.view(", "rewards[: len(rewards) // group_size * group_size].view("),
-        ),
     ),
 )
