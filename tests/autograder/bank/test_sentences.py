@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-import sys
-
 import pytest
 
 from autograder import bank
-from autograder.bank.refusals import UNCHECKED
-from autograder.items import edits
 from autograder.marking.marks import Mark
 from tests.autograder import handed_in
 
@@ -31,90 +25,12 @@ def lost(mark: Mark) -> set[str]:
     return {share.name for share in mark.shares if share.passed < share.total}
 
 
-SHAPE = "    _check_shape(sequence, batch, hidden, ranks)\n    _check_heads(hidden, heads, kv_heads)\n"
-OTHERS = (
-    ('    _check_integer("ffn", ffn, 0)\n', ""),
-    ("    _require(recompute in RECOMPUTE,", '    print(end="") if True else (0,'),
-    ("    _require(attention in ATTENTION,", '    print(end="") if True else (0,'),
-    ('    _check_size("element_bytes", element_bytes)\n    _check_size("mask_bytes", mask_bytes)\n', ""),
-)
-ZERO = """    _check_slices(stage, ranks)
-    _check_bytes(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
-    _check_bytes(optimizer_bytes=optimizer_bytes)
-"""
-MADE = "        _check_rules(init_scale, growth_interval, growth_factor, backoff_factor, min_scale)\n"
-LOADED = '        _check_rules(scale, interval, *factors, floor, name="scale")'
-COUNTED = "if isinstance(tracker, bool) or not isinstance(tracker, int) or tracker < 0:"
-GUARD = "if isinstance(time, bool) or not (math.isfinite(time) and time > 0):"
-EMPTY = """        if "" in tuple(stop):
-            raise ValueError(f"stop must not hold an empty string, got {stop!r}")
-"""
-TIMES = "    _check_times(schedule=schedule, compute=compute, post=post)\n"
 AFTER = '        if self.finished:\n            raise RuntimeError("the text is finished: no token may follow")\n'
 EAGERLY = "            with torch.no_grad():\n                return self._model(x)\n"
 KNOWN = "if any(request == other.name for other in (*self._waiting, *self._running)):"
 UNPINNED = "if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:"
 MASKED = "    values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))\n"
 FACTOR = ("values.masked_fill(~real, 0).sum()", "(values * real).sum()")
-COUNTS = "not isinstance(bucket_bytes, int) or isinstance(bucket_bytes, bool) or bucket_bytes < 1"
-
-#: Every value is right, and some bad input is accepted; words of the hint.
-LENIENT = [
-    ("05-zero-memory", [(ZERO, '    if params < 0:\n        raise ValueError("params")\n')], "ValueError"),
-    ("05-loss-scaler", [(LOADED, "        (0)"), (COUNTED, "if False:")], "ValueError"),
-    ("05-loss-scaler", [(MADE, ""), (LOADED, "        (0)"), (COUNTED, "if False:")], "ValueError"),
-    ("06-activation-bytes", [(SHAPE, ""), *OTHERS], "ValueError"),
-    ("06-activation-bytes", [(SHAPE, '    _check_integer("sequence", sequence, 0)\n'), *OTHERS], "ValueError"),
-    ("07-bubble-fraction", [(" or isinstance(value, bool)", "")], "boolean"),
-    ("08-streaming-detokenizer", [(EMPTY, "")], ""),
-    ("10-overlap-time", [(TIMES, "    _check_times(schedule=schedule)\n")], "Bad input must raise ValueError"),
-    ("12-policy-value", [("    _check_finite(rewards=rewards)\n", "")], ""),
-    ("13-estimator-moments", [('    _check_distribution("p", p)\n', "")], ""),
-    ("13-role-bytes", [("        _check_amount(name, value)\n", "        pass\n")], ""),
-    ("14-best-placement", [("    _check_counts(gpus=gpus, rollout_tp=rollout_tp)\n", "")], ""),
-    (
-        "14-best-placement",
-        [("    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)\n", "")],
-        "",
-    ),
-    (
-        "14-memory-timeline",
-        [('    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in sizes.items()})\n', "")],
-        "",
-    ),
-    ("14-simulate-async", [("    _check_not_negative(train_time=train_time, sync_time=sync_time)\n", "")], ""),
-    pytest.param("14-push-weights", [(COUNTS, "bucket_bytes <= 0")], "", marks=pytest.mark.proof(part="bank")),
-    ("cap-optimal-checkpoint-interval", [(GUARD, "if False:")], "checkpoint_time"),
-    ("cap-optimal-checkpoint-interval", [(GUARD, "if not time > 0:")], "finite"),
-    ("cap-optimal-checkpoint-interval", [(GUARD, "if not (math.isfinite(time) and time > 0):")], "finite and positive"),
-    (
-        "cap-optimal-checkpoint-interval",
-        [(GUARD, "if isinstance(time, bool) or not math.isfinite(time):")],
-        "finite and positive",
-    ),
-    (
-        "cap-optimal-checkpoint-interval",
-        [("if method not in formulas:", "if method not in formulas and (method := 'daly') is None:")],
-        "Bad input must raise ValueError",
-    ),
-    ("cap-simulate-run", [("if not 0 < value < math.inf:", "if not 0 < value:")], "Bad input must raise ValueError"),
-    ("cap-simulate-run", [("if not 0 <= value < math.inf:", "if not value >= 0:")], "Bad input must raise ValueError"),
-    ("cap-simulate-run", [("if not 0 < value < math.inf:", "if False:")], "Bad input must raise ValueError"),
-    ("cap-simulate-run", [("if not gap > 0:", "if gap < 0:")], "Bad input must raise ValueError"),
-]
-
-
-@KEYS
-@pytest.mark.parametrize(("identifier", "changes", "hint"), LENIENT)
-def test_right_values_without_checks_are_told_of_the_checks_alone(identifier, changes, hint, keys):
-    """Kills: a sentence about a mistake that was not made; a list of all checks for a program that has most of them."""
-    for mark in marks(identifier, keys, *changes):
-        assert (mark.state, mark.slip) == ("partly", "")
-        assert UNCHECKED not in mark.hidden
-        assert lost(mark) <= {"bad input", "after the end, bad input", "public cases"}
-        assert all(hint in sentence for sentence in mark.hidden[:1])
-        assert all("ValueError" in sentence for sentence in mark.hidden if hint)
-
 
 #: A mistake of the bank in other clothes, and words of the sentence that is said of it.
 NAMED = [
@@ -228,35 +144,9 @@ def test_another_mistake_is_not_taken_for_a_slip(identifier, changes, hint, keys
         assert any(hint in sentence for sentence in mark.hidden)
 
 
-#: What the docstring says, and a program that does not keep it.
-WRONG = [
-    (
-        "05-scaled-learning-rate",
-        "    if noise_scale is not None:\n",
-        "    if False:\n",
-    ),
-    ("05-scaled-learning-rate", "    _check_positive(base=base, base_batch=base_batch, batch=batch)\n", ""),
-    (
-        "05-zero-memory",
-        "isinstance(stage, bool) or not isinstance(stage, int) or stage",
-        "isinstance(stage, bool) or stage",
-    ),
-    ("05-min-ranks", "_SLACK = 1e-12", "_SLACK = 0.0"),
-    ("05-exposed-communication", "math.isfinite(value) and value >= 0", "value >= 0"),
-    ("06-activation-bytes", "whole and value >= least", "value >= least"),
-    ("06-tensor-parallel-traffic", "whole and value >= least", "value >= least"),
-    ("06-head-partition", "not isinstance(count, int) or isinstance(count, bool) or count < 1", "count < 1"),
-    ("06-padded-vocabulary", "whole and value >= least", "value >= least"),
-    ("06-best-segment", "whole and value >= least", "value >= least"),
-    ("07-pipeline-schedule", "or isinstance(value, bool) or value < 1", "or value < 1"),
-]
-
-
 @KEYS
-@pytest.mark.parametrize(("identifier", "old", "new"), WRONG)
-def test_what_the_docstring_says_is_tried(identifier, old, new, keys):
-    """Kills: a noise scale of nan, a stage of 1.0, states that would fit but for rounding, 8.0 ranks, 2.5 layers."""
-    for mark in marks(identifier, keys, (old, new)):
+def test_states_that_fit_but_for_rounding_fit(keys):
+    for mark in marks("05-min-ranks", keys, ("_SLACK = 1e-12", "_SLACK = 0.0")):
         assert mark.state != "right"
         assert mark.slip == ""
 
@@ -277,18 +167,3 @@ def test_a_wrong_default_or_count_is_found_where_it_belongs(identifier, old, new
         assert group in lost(mark)
         assert "bad input" not in lost(mark)
         assert group != "public cases" or not any("load" in sentence for sentence in mark.hidden)
-
-
-FLAGSHIPS = ("05-zero-memory", "05-dynamic-loss-scale", "05-loss-scaler", "cap-optimal-checkpoint-interval")
-
-
-@pytest.mark.parametrize("identifier", FLAGSHIPS)
-def test_a_program_that_refuses_nothing_loses_that_group_alone(identifier):
-    """Kills a bank whose slips explain every failure: none of them is what happened here."""
-    item = bank.find(identifier)
-    source = inspect.getsource(sys.modules[item.solution().__module__])
-    program = edits.load(re.sub(r"raise ValueError\(.*\)", "pass", source), item.solution())
-    mark = handed_in.marked(item, program)
-    assert lost(mark) == {"public cases", "bad input"}
-    assert len(mark.hidden) == 1
-    assert mark.hidden[0].startswith("Bad input must raise ValueError")
