@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 class StreamingDetokenizer:
     """Turns the tokens of one answer into text that is safe to send, piece by piece.
@@ -22,26 +24,23 @@ class StreamingDetokenizer:
 
     Args:
         vocabulary: the bytes of every token.
-        stop: strings that end the text; they are never sent.
+        stop: strings that end the text, each at least one character long; they are never sent.
 
     Attributes:
         text: everything sent so far.
         finished: True after a stop string, and after :meth:`finish`.
         stopped_by: the stop string that ended the text; None without one.
-
-    Raises:
-        ValueError: a stop string is empty.
     """
 
     def __init__(self, vocabulary: Sequence[bytes], stop: Sequence[str] = ()) -> None:
+        checks.require(all(stop), "hold no empty string", stop=stop)
         raise NotImplementedError("08-streaming-detokenizer: not written yet")
 
     def push(self, token: int) -> str:
-        """Take one more token; return the text that may be sent now, perhaps none.
+        """Take one more token, an index into the vocabulary; return the text that may be sent now, perhaps none.
 
         Raises:
             RuntimeError: the text is finished.
-            ValueError: the token is not in the vocabulary.
         """
         raise NotImplementedError("08-streaming-detokenizer: not written yet")
 

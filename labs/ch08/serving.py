@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from rankzero import checks
+
 
 def prefill_time(
     parameters: float,
@@ -39,12 +41,11 @@ def prefill_time(
         bandwidth: of the memory that holds the weights, bytes/s; positive.
         layers, hidden: L and d, not negative; with 0, attention costs nothing.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kaplan et al. (2020), arXiv:2001.08361; Williams et al. (2009), doi:10.1145/1498765.1498785; Pope et al.
     (2022), arXiv:2211.05102.
     """
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(prompt_tokens=prompt_tokens, layers=layers, hidden=hidden)
     raise NotImplementedError("08-prefill-time: not written yet")
 
 
@@ -69,11 +70,10 @@ def decode_step_time(
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Pope et al. (2022), arXiv:2211.05102, section 3.3.
     """
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(kv_bytes_per_token=kv_bytes_per_token, contexts=contexts)
     raise NotImplementedError("08-decode-step-time: not written yet")
 
 
@@ -92,10 +92,9 @@ def critical_batch_size(
         context: cached tokens of every sequence; not negative.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(kv_bytes_per_token=kv_bytes_per_token, context=context)
     raise NotImplementedError("08-critical-batch-size: not written yet")
 
 
@@ -121,13 +120,15 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
 
     Args:
         arrival: when the request came, seconds on any clock; finite.
-        token_times: when each output token was sent, on the same clock; finite, ascending, equal times are allowed.
-
-    Raises:
-        ValueError: there is no token, the first came before the request, times go backwards, or one is not finite.
+        token_times: when each output token was sent, on the same clock; at least one time, finite, none before
+            ``arrival`` or before the time in front of it.
 
     Source: the definitions of vLLM's ``benchmark_serving``.
     """
+    checks.finite(arrival=arrival, token_times=token_times)
+    checks.require(len(token_times) > 0, "hold at least one time", token_times=token_times)
+    times = [arrival, *token_times]
+    checks.require(times == sorted(times), f"ascend from arrival = {arrival!r}", token_times=token_times)
     raise NotImplementedError("08-request-metrics: not written yet")
 
 
@@ -145,11 +146,10 @@ def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, sl
         output_tokens: n; at least 1.
         slots: sequences that one replica runs at once; at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Little (1961), doi:10.1287/opre.9.3.383.
     """
+    checks.amount(rate=rate, ttft=ttft, itl=itl)
+    checks.count(output_tokens=output_tokens, slots=slots)
     raise NotImplementedError("08-replicas-needed: not written yet")
 
 
@@ -166,10 +166,8 @@ def static_batching(lengths: Sequence[int], slots: int) -> list[tuple[int, int]]
 
     Returns:
         ``(start, finish)`` of each request, in input order: when its group starts, and when its group is released.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(lengths=lengths, slots=slots)
     raise NotImplementedError("08-static-batching: not written yet")
 
 
@@ -189,11 +187,12 @@ def continuous_batching(
     Returns:
         ``(start, finish)`` of each request, in input order.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Yu et al. (2022), Orca, OSDI 22; Graham (1969), doi:10.1137/0117039, for the bound of list scheduling.
     """
+    checks.count(lengths=lengths, slots=slots)
+    if arrivals is not None:
+        checks.count(0, arrivals=arrivals)
+        checks.require(len(arrivals) == len(lengths), f"be as many as lengths = {len(lengths)}", arrivals=len(arrivals))
     raise NotImplementedError("08-continuous-batching: not written yet")
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable
 
+from rankzero import checks
+
 
 def debug_token_id(word: str, vocabulary: int = 1000) -> int:
     """The number of a word in a toy tokenizer: the same in every process, from 0 to ``vocabulary - 1``.
@@ -13,12 +15,8 @@ def debug_token_id(word: str, vocabulary: int = 1000) -> int:
     Args:
         word: any text.
         vocabulary: how many numbers there are; at least 1.
-
-    Raises:
-        ValueError: ``vocabulary`` is not an integer >= 1.
     """
-    if type(vocabulary) is not int or vocabulary < 1:
-        raise ValueError(f"vocabulary must be an integer >= 1, got {vocabulary!r}")
+    checks.count(vocabulary=vocabulary)
     return hash(word) % vocabulary
 
 
@@ -31,11 +29,9 @@ def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2
         bytes_per_parameter: positive.
 
     Raises:
-        ValueError: an argument is not positive and finite, or the weights do not fit.
+        ValueError: the weights do not fit.
     """
-    for value in (gpu_gb, billions, bytes_per_parameter):
-        if not 0 < value < float("inf"):
-            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
+    checks.positive(gpu_gb=gpu_gb, billions=billions, bytes_per_parameter=bytes_per_parameter)
     return gpu_gb - billions * bytes_per_parameter / 1e9
 
 
@@ -47,12 +43,8 @@ def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int
         decoded: the tokens of the decode steps, one after another; it ends when the context is full.
         max_tokens: length of the longest answer; at least 1.
         eos: the end token, which ends the answer and is not part of it.
-
-    Raises:
-        ValueError: ``max_tokens`` is not an integer >= 1.
     """
-    if type(max_tokens) is not int or max_tokens < 1:
-        raise ValueError(f"max_tokens must be an integer >= 1, got {max_tokens!r}")
+    checks.count(max_tokens=max_tokens)
     answer = [prefill_token]
     for token in decoded:
         if token == eos:
@@ -70,10 +62,6 @@ def debug_sleep(latency_ms: float) -> Awaitable[None]:
 
     Args:
         latency_ms: how long, in milliseconds; not negative.
-
-    Raises:
-        ValueError: ``latency_ms`` is negative or not finite.
     """
-    if not 0 <= latency_ms < float("inf"):
-        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
+    checks.amount(latency_ms=latency_ms)
     return asyncio.sleep(latency_ms)

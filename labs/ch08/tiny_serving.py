@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
+from rankzero import checks
+
 
 def next_token_probabilities(
     logits: torch.Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
@@ -27,11 +29,12 @@ def next_token_probabilities(
     Returns:
         [..., V], of the logits' type, half types too; the kept probabilities sum to 1, the others are 0.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Fan, Lewis and Dauphin (2018), arXiv:1805.04833 (top-k); Holtzman et al. (2020), arXiv:1904.09751 (top-p).
     """
+    checks.amount(temperature=temperature)
+    checks.count(0, top_k=top_k)
+    checks.positive(top_p=top_p)
+    checks.between(0, 1, top_p=top_p)
     raise NotImplementedError("08-next-token-probabilities: not written yet")
 
 
@@ -68,8 +71,7 @@ def generate_batch(
 
     Returns:
         The new tokens of every row, without ``eos``.
-
-    Raises:
-        ValueError: a prompt is empty, or ``max_new_tokens`` is not an integer >= 1.
     """
+    checks.require(all(prompts), "hold at least one token each", prompts=prompts)
+    checks.count(max_new_tokens=max_new_tokens)
     raise NotImplementedError("08-generate-batch: not written yet")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 class StreamingDetokenizer:
     """Turns the tokens of one answer into text that is safe to send, piece by piece.
@@ -22,20 +24,16 @@ class StreamingDetokenizer:
 
     Args:
         vocabulary: the bytes of every token.
-        stop: strings that end the text; they are never sent.
+        stop: strings that end the text, each at least one character long; they are never sent.
 
     Attributes:
         text: everything sent so far.
         finished: True after a stop string, and after :meth:`finish`.
         stopped_by: the stop string that ended the text; None without one.
-
-    Raises:
-        ValueError: a stop string is empty.
     """
 
     def __init__(self, vocabulary: Sequence[bytes], stop: Sequence[str] = ()) -> None:
-        if "" in tuple(stop):
-            raise ValueError(f"stop must not hold an empty string, got {stop!r}")
+        checks.require(all(stop), "hold no empty string", stop=stop)
         self._vocabulary, self._stop = vocabulary, tuple(stop)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
@@ -43,16 +41,13 @@ class StreamingDetokenizer:
         self.stopped_by: str | None = None
 
     def push(self, token: int) -> str:
-        """Take one more token; return the text that may be sent now, perhaps none.
+        """Take one more token, an index into the vocabulary; return the text that may be sent now, perhaps none.
 
         Raises:
             RuntimeError: the text is finished.
-            ValueError: the token is not in the vocabulary.
         """
         if self.finished:
             raise RuntimeError("the text is finished: no token may follow")
-        if not 0 <= token < len(self._vocabulary):
-            raise ValueError(f"token must be from 0 to {len(self._vocabulary) - 1}, got {token!r}")
         self._read(self._decoder.decode(self._vocabulary[token]))
         return self._send(0 if self.finished else self._held_back())
 

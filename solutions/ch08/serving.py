@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
+from rankzero import checks
+
 
 def prefill_time(
     parameters: float,
@@ -40,14 +42,11 @@ def prefill_time(
         bandwidth: of the memory that holds the weights, bytes/s; positive.
         layers, hidden: L and d, not negative; with 0, attention costs nothing.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kaplan et al. (2020), arXiv:2001.08361; Williams et al. (2009), doi:10.1145/1498765.1498785; Pope et al.
     (2022), arXiv:2211.05102.
     """
-    _check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    _check_not_negative(prompt_tokens=prompt_tokens, layers=layers, hidden=hidden)
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(prompt_tokens=prompt_tokens, layers=layers, hidden=hidden)
     operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2
     return max(operations / peak, weight_bytes / bandwidth)
 
@@ -73,15 +72,10 @@ def decode_step_time(
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Pope et al. (2022), arXiv:2211.05102, section 3.3.
     """
-    _check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    _check_not_negative(kv_bytes_per_token=kv_bytes_per_token)
-    for context in contexts:
-        _check_not_negative(contexts=context)
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(kv_bytes_per_token=kv_bytes_per_token, contexts=contexts)
     if not contexts:
         return 0.0
     read = weight_bytes + kv_bytes_per_token * sum(contexts)
@@ -103,12 +97,9 @@ def critical_batch_size(
         context: cached tokens of every sequence; not negative.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    _check_not_negative(kv_bytes_per_token=kv_bytes_per_token, context=context)
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    checks.amount(kv_bytes_per_token=kv_bytes_per_token, context=context)
     gain = 2 * parameters / peak - kv_bytes_per_token * context / bandwidth
     return weight_bytes / bandwidth / gain if gain > 0 else math.inf
 
@@ -135,21 +126,15 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
 
     Args:
         arrival: when the request came, seconds on any clock; finite.
-        token_times: when each output token was sent, on the same clock; finite, ascending, equal times are allowed.
-
-    Raises:
-        ValueError: there is no token, the first came before the request, times go backwards, or one is not finite.
+        token_times: when each output token was sent, on the same clock; at least one time, finite, none before
+            ``arrival`` or before the time in front of it.
 
     Source: the definitions of vLLM's ``benchmark_serving``.
     """
-    if not token_times:
-        raise ValueError(f"token_times must hold at least one time, got {token_times!r}")
-    if not math.isfinite(arrival):
-        raise ValueError(f"arrival must be finite, got {arrival!r}")
-    if not all(map(math.isfinite, token_times)):
-        raise ValueError(f"token_times must be finite, got {token_times!r}")
-    if any(later < earlier for earlier, later in pairwise([arrival, *token_times])):
-        raise ValueError(f"token_times must ascend from arrival = {arrival!r}, got {token_times!r}")
+    checks.finite(arrival=arrival, token_times=token_times)
+    checks.require(len(token_times) > 0, "hold at least one time", token_times=token_times)
+    times = [arrival, *token_times]
+    checks.require(times == sorted(times), f"ascend from arrival = {arrival!r}", token_times=token_times)
     first, last = token_times[0], token_times[-1]
     itls = tuple(later - earlier for earlier, later in pairwise(token_times))
     tpot = (last - first) / len(itls) if itls else None
@@ -170,14 +155,10 @@ def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, sl
         output_tokens: n; at least 1.
         slots: sequences that one replica runs at once; at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Little (1961), doi:10.1287/opre.9.3.383.
     """
-    _check_not_negative(rate=rate, ttft=ttft, itl=itl)
-    _check_count("output_tokens", output_tokens)
-    _check_count("slots", slots)
+    checks.amount(rate=rate, ttft=ttft, itl=itl)
+    checks.count(output_tokens=output_tokens, slots=slots)
     in_flight = rate * (ttft + (output_tokens - 1) * itl)
     return math.ceil(in_flight / slots * (1 - 1e-9))
 
@@ -195,11 +176,8 @@ def static_batching(lengths: Sequence[int], slots: int) -> list[tuple[int, int]]
 
     Returns:
         ``(start, finish)`` of each request, in input order: when its group starts, and when its group is released.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_lengths(lengths, slots)
+    checks.count(lengths=lengths, slots=slots)
     spans: list[tuple[int, int]] = []
     now = 0
     for first in range(0, len(lengths), slots):
@@ -225,17 +203,13 @@ def continuous_batching(
     Returns:
         ``(start, finish)`` of each request, in input order.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Yu et al. (2022), Orca, OSDI 22; Graham (1969), doi:10.1137/0117039, for the bound of list scheduling.
     """
-    _check_lengths(lengths, slots)
+    checks.count(lengths=lengths, slots=slots)
+    if arrivals is not None:
+        checks.count(0, arrivals=arrivals)
+        checks.require(len(arrivals) == len(lengths), f"be as many as lengths = {len(lengths)}", arrivals=len(arrivals))
     arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if len(arrivals) != len(lengths):
-        raise ValueError(f"arrivals must be as many as lengths = {len(lengths)}, got {len(arrivals)}")
-    for arrival in arrivals:
-        _check_count("arrivals", arrival, least=0)
     free = [0] * slots  # the step from which each slot is free
     spans = [(0, 0)] * len(lengths)
     for index in sorted(range(len(lengths)), key=lambda index: (arrivals[index], index)):
@@ -260,27 +234,3 @@ def workload(
     rng = Random(seed)
     drawn = (round(rng.lognormvariate(math.log(median), sigma)) for _ in range(requests))
     return [min(longest, max(1, length)) for length in drawn]
-
-
-def _check_lengths(lengths: Sequence[int], slots: int) -> None:
-    _check_count("slots", slots)
-    for length in lengths:
-        _check_count("lengths", length)
-
-
-def _check_count(name: str, value: int, least: int = 1) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-
-
-def _check_not_negative(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import math
 from collections.abc import Awaitable, Iterable
+
+from rankzero import checks
 
 
 def debug_token_id(word: str, vocabulary: int = 1000) -> int:
@@ -15,11 +16,8 @@ def debug_token_id(word: str, vocabulary: int = 1000) -> int:
     Args:
         word: any text.
         vocabulary: how many numbers there are; at least 1.
-
-    Raises:
-        ValueError: ``vocabulary`` is not an integer >= 1.
     """
-    _check_count("vocabulary", vocabulary)
+    checks.count(vocabulary=vocabulary)
     digest = hashlib.sha256(word.encode()).digest()
     return int.from_bytes(digest[:4], "big") % vocabulary
 
@@ -33,11 +31,9 @@ def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2
         bytes_per_parameter: positive.
 
     Raises:
-        ValueError: an argument is not positive and finite, or the weights do not fit.
+        ValueError: the weights do not fit.
     """
-    for name, value in {"gpu_gb": gpu_gb, "billions": billions, "bytes_per_parameter": bytes_per_parameter}.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+    checks.positive(gpu_gb=gpu_gb, billions=billions, bytes_per_parameter=bytes_per_parameter)
     room = gpu_gb - billions * bytes_per_parameter
     if room < 0:
         raise ValueError(f"{billions} billion parameters do not fit: {-room:g} GB are missing")
@@ -52,11 +48,8 @@ def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int
         decoded: the tokens of the decode steps, one after another; it ends when the context is full.
         max_tokens: length of the longest answer; at least 1.
         eos: the end token, which ends the answer and is not part of it.
-
-    Raises:
-        ValueError: ``max_tokens`` is not an integer >= 1.
     """
-    _check_count("max_tokens", max_tokens)
+    checks.count(max_tokens=max_tokens)
     answer: list[int] = []
     for token in itertools.chain([prefill_token], decoded):
         if token == eos:
@@ -74,16 +67,6 @@ def debug_sleep(latency_ms: float) -> Awaitable[None]:
 
     Args:
         latency_ms: how long, in milliseconds; not negative.
-
-    Raises:
-        ValueError: ``latency_ms`` is negative or not finite.
     """
-    if not 0 <= latency_ms < math.inf:
-        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
+    checks.amount(latency_ms=latency_ms)
     return asyncio.sleep(latency_ms / 1000)
-
-
-def _check_count(name: str, value: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")

@@ -6,11 +6,12 @@ tensor([0.7311, 0.2689, 0.0000, 0.0000])
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
 from torch.nn import functional
+
+from rankzero import checks
 
 
 def next_token_probabilities(
@@ -29,16 +30,12 @@ def next_token_probabilities(
     Returns:
         [..., V], of the logits' type, half types too; the kept probabilities sum to 1, the others are 0.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Fan, Lewis and Dauphin (2018), arXiv:1805.04833 (top-k); Holtzman et al. (2020), arXiv:1904.09751 (top-p).
     """
-    if not 0 <= temperature < math.inf:
-        raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
-    _check_count("top_k", top_k, least=0)
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p!r}")
+    checks.amount(temperature=temperature)
+    checks.count(0, top_k=top_k)
+    checks.positive(top_p=top_p)
+    checks.between(0, 1, top_p=top_p)
     if temperature == 0:
         return functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)  # [..., V], [..., V]
@@ -85,13 +82,9 @@ def generate_batch(
 
     Returns:
         The new tokens of every row, without ``eos``.
-
-    Raises:
-        ValueError: a prompt is empty, or ``max_new_tokens`` is not an integer >= 1.
     """
-    if not all(prompts):
-        raise ValueError(f"prompts must hold at least one token each, got {prompts!r}")
-    _check_count("max_new_tokens", max_new_tokens)
+    checks.require(all(prompts), "hold at least one token each", prompts=prompts)
+    checks.count(max_new_tokens=max_new_tokens)
     rows: list[list[int]] = [[] for _ in prompts]
     if not prompts:
         return rows
@@ -119,9 +112,3 @@ def _greedy(model: torch.nn.Module, prompts: list[list[int]], steps: int) -> Ite
             logits = model(tokens, (new - padding).clamp(min=0), cache, mask)  # [B, T, V]
         tokens = logits[:, -1:].argmax(-1)  # [B, 1]
         yield tokens.squeeze(1).tolist()
-
-
-def _check_count(name: str, value: int, least: int = 1) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause, Untried
-
-ANNOUNCED = {
-    "08-debug-kv-room": (Announced("billion parameters do not fit", "or the weights do not fit"),),
-    "08-debug-sleep": (Announced("latency_ms must be a finite", "``latency_ms`` is negative or not finite"),),
-    "08-request-metrics": (
-        Announced("at least one time", "there is no token"),
-        Announced("must ascend from arrival", "the first came before the request, times go backwards"),
-    ),
-    "08-continuous-batching": (Announced("arrivals must be as many as lengths", "one for each"),),
-    "08-streaming-detokenizer": (
-        Announced("stop must not hold an empty string", "a stop string is empty"),
-        Announced("token must be from 0", "the token is not in the vocabulary"),
-    ),
-    "08-generate-batch": (Announced("at least one token each", "a prompt is empty"),),
-}
-
-UNTRIED = {
-    "08-debug-sleep": (Untried("latency_ms", "the driver is handed the latencies of several requests"),),
-}
+from tools.clauses import Clause
 
 CLAUSES = {
     "08-prefill-time": (
@@ -63,7 +44,6 @@ CLAUSES = {
             edits=(("return weight_bytes / bandwidth / gain if", "return weight_bytes / bandwidth // gain if"),),
         ),
     ),
-    "08-request-metrics": (Clause("equal times are allowed", edits=(("later < earlier", "later <= earlier"),)),),
     "08-replicas-needed": (
         Clause(
             "if it exceeds a whole number by less than 1e-9 of itself, it counts as that number",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch07.draws import one_of_each
-from autograder.bank.ch07.words import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 
 # --- static_batching
 
@@ -25,16 +23,6 @@ def _edges(rng: Random) -> list[Case]:
     return [Case(([], rng.randint(1, 8))), Case((few, 8)), Case((few, len(few))), Case((_lengths(rng, 3, 6), 1))]
 
 
-def _bad(rng: Random) -> list[Case]:
-    lengths = _lengths(rng, 3, 6)
-    return [
-        invalid(lengths, 0),
-        invalid([*lengths, 0], 2),
-        invalid([-rng.randint(1, 5), *lengths], 2),
-        invalid(lengths, -2),
-    ]
-
-
 STATIC = Build(
     id="08-static-batching",
     module="serving",
@@ -42,11 +30,10 @@ STATIC = Build(
     grade="call",
     section="8.7",
     topic="batching policies",
-    cases=(Case(([3, 1, 2, 5, 4], 2)), Case(([2, 2, 7], 3)), Case(([], 4)), Case(([5, 1], 1)), invalid([3, 0], 2)),
+    cases=(Case(([3, 1, 2, 5, 4], 2)), Case(([2, 2, 7], 3)), Case(([], 4)), Case(([5, 1], 1))),
     groups=(
         Group("queues", _queue, 6, "Consecutive groups start together, and all are released when the longest ends."),
         one_of_each("edges", _edges, "One slot, as many slots as requests, more."),
-        bad_input(_bad, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -87,13 +74,6 @@ STATIC = Build(
             "The batch ends with its longest request, not with its last one.",
             edits=(("now + max(group)", "now + group[-1]"), ("now += max(group)", "now += group[-1]")),
         ),
-        Slip(
-            UNCHECKED.format("fewer than one slot, lengths below 1"),
-            edit=(
-                "_check_lengths(lengths, slots)\n    spans: list[tuple[int, int]] = []\n    now = 0",
-                "slots = max(1, slots)\n    spans, now = [], 0",
-            ),
-        ),
     ),
 )
 
@@ -115,19 +95,6 @@ def _late(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_arriving(rng: Random) -> list[Case]:
-    lengths = _lengths(rng, 3, 6)
-    zeros = [0] * len(lengths)
-    return [
-        *_bad(rng),
-        invalid(lengths, 2, [*zeros, 0]),
-        invalid(lengths, 2, zeros[1:]),
-        invalid(lengths, 2, []),
-        invalid(lengths, 2, [*zeros[1:], -1]),
-        invalid(lengths, 2, [*zeros[1:], rng.randint(0, 9) + 0.5]),
-    ]
-
-
 CONTINUOUS = Build(
     id="08-continuous-batching",
     module="serving",
@@ -141,16 +108,11 @@ CONTINUOUS = Build(
         Case(([4, 2, 3], 2, [5, 0, 0])),
         Case(([4, 2, 3], 2, [0, 0, 10])),
         Case(([], 3)),
-        invalid([1, 2], 2, [0]),
     ),
     groups=(
         Group("queues", _queue, 5, "A slot freed at step t may start a request at t; the first in line takes it."),
         Group("arrivals", _arriving, 6, "Nobody starts before arriving; who came first is served first."),
         one_of_each("edges", _late, "Late arrivals, one slot, more slots than requests."),
-        bad_input(
-            _bad_arriving,
-            "Bad input must raise ValueError: also too few or too many arrivals, and those that are no integers >= 0.",
-        ),
     ),
     slips=(
         Slip(
@@ -195,17 +157,6 @@ CONTINUOUS = Build(
                 ("(arrivals[index], index)):", "(arrivals[index], index))):"),
                 ("max(free[0], arrivals[index])", "max(free[turn % slots], arrivals[index])"),
                 ("heapq.heapreplace(free, start + lengths[index])", "free[turn % slots] = start + lengths[index]"),
-            ),
-        ),
-        Slip(
-            UNCHECKED.format(
-                "fewer than one slot, lengths below 1, too few or too many arrivals, arrivals that are negative or no "
-                "integers"
-            ),
-            edits=(
-                ("    _check_lengths(lengths, slots)\n", ""),
-                ("if len(arrivals) != len(lengths):", "if False:"),
-                ('        _check_count("arrivals", arrival, least=0)\n', "        pass\n"),
             ),
         ),
     ),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from random import Random
 
-from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Iterator, Slip, invalid
 
 # --- debug_token_id
 
 
 def wrong_token_id(word, vocabulary=1000):
-    if type(vocabulary) is not int or vocabulary < 1:
-        raise ValueError(f"vocabulary must be an integer >= 1, got {vocabulary!r}")
     return hash(word) % vocabulary
 
 
@@ -40,7 +36,7 @@ TOKEN_ID = Debug(
     topic="tokenizers",
     cases=(
         Case((["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog"], 1000)),
-        invalid(["the"], 0),
+        Case((["to", "be", "or", "not", "to", "be"], 50_000)),
     ),
     groups=(
         Group("words", _words, 4, "The same word, the same number, in every process.", lambda rng: [_default(rng)]),
@@ -49,13 +45,6 @@ TOKEN_ID = Debug(
             lambda rng: Case(([_word(rng) for _ in range(30)], rng.randint(1, 3))),
             2,
             "The vocabulary may hold one to three numbers: all words get integers from 0 to `vocabulary - 1`.",
-        ),
-        Group(
-            "bad input",
-            lambda rng: invalid(["a"], -rng.randint(0, 9)),
-            4,
-            "A vocabulary that is not an integer of at least 1 is a ValueError.",
-            lambda rng: [invalid(["a"], rng.randint(1, 9) + 0.5), invalid(["a"], True)],
         ),
     ),
     slips=(
@@ -68,13 +57,6 @@ TOKEN_ID = Debug(
             "The number must stay below the size of the vocabulary.",
             edit=('int.from_bytes(digest[:4], "big") % vocabulary', 'int.from_bytes(digest[:4], "big")'),
         ),
-        Slip(
-            "Vocabularies that are below 1 or not integers were accepted.",
-            edits=(
-                ('    _check_count("vocabulary", vocabulary)\n', ""),
-                ("% vocabulary", "% (vocabulary or 1)"),
-            ),
-        ),
     ),
     wrong=wrong_token_id,
 )
@@ -83,9 +65,6 @@ TOKEN_ID = Debug(
 
 
 def wrong_kv_room(gpu_gb, billions, bytes_per_parameter=2):
-    for value in (gpu_gb, billions, bytes_per_parameter):
-        if not 0 < value < float("inf"):
-            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return gpu_gb - billions * bytes_per_parameter / 1e9
 
 
@@ -98,11 +77,6 @@ def _other_bytes(rng: Random) -> Case:
     size = rng.choice((0.5, 1))
     billions = rng.uniform(10, 70)
     return Case((billions * size + rng.uniform(1, 20), billions, size))
-
-
-def _bad_room(rng: Random) -> list[Case]:
-    bad = [(-rng.uniform(1, 9), 8), (80, -rng.uniform(1, 9)), (80, 8, 0), (80, 8, -1), (math.inf, 8), (math.nan, 8)]
-    return [invalid(*given) for given in bad]
 
 
 def _too_large(rng: Random) -> Case:
@@ -122,13 +96,11 @@ KV_ROOM = Debug(
         Case((80, 70, 1)),
         Case((16, 8)),
         invalid(80, 70),
-        invalid(80, 0),
     ),
     groups=(
         Group("models that fit", _room, 4, "Billions of parameters times bytes are GB already."),
         Group("other sizes", _other_bytes, 3, "One byte or half a byte per parameter."),
         Group("models that do not fit", _too_large, 3, "Weights that do not fit are a ValueError, not a number."),
-        bad_input(_bad_room, "Each argument must be positive and finite: ValueError."),
     ),
     slips=(
         Slip("Billions times bytes are GB already; dividing by 1e9 again makes every model fit.", wrong_kv_room),
@@ -151,10 +123,6 @@ KV_ROOM = Debug(
             "The bytes of a parameter are an argument, not always two.",
             edit=("billions * bytes_per_parameter", "billions * 2"),
         ),
-        Slip(
-            "A model of no size or of a negative one was accepted, and a GPU whose memory is not finite.",
-            edit=("if not 0 < value < math.inf:", "if False:"),
-        ),
     ),
     wrong=wrong_kv_room,
 )
@@ -163,8 +131,6 @@ KV_ROOM = Debug(
 
 
 def wrong_max_tokens(prefill_token, decoded, max_tokens, eos):
-    if type(max_tokens) is not int or max_tokens < 1:
-        raise ValueError(f"max_tokens must be an integer >= 1, got {max_tokens!r}")
     answer = [prefill_token]
     for token in decoded:
         if token == eos:
@@ -204,7 +170,6 @@ MAX_TOKENS = Debug(
         Case((5, Iterator((6, 7, 8)), 1, 0)),
         Case((5, Iterator((6, 0, 8)), 9, 0)),
         Case((0, Iterator((6, 7)), 9, 0)),
-        invalid(5, Iterator((6, 7)), 0, 0),
     ),
     groups=(
         Group(
@@ -213,13 +178,6 @@ MAX_TOKENS = Debug(
             10,
             "At most max_tokens tokens, and none from the end token on; the prefill's token is one like the others.",
             _first_token,
-        ),
-        Group(
-            "bad input",
-            lambda rng: invalid(1, Iterator((2,)), -rng.randint(0, 5), 9),
-            4,
-            "A limit that is not an integer of at least 1 is a ValueError.",
-            lambda rng: [invalid(1, Iterator((2,)), limit, 9) for limit in (rng.randint(1, 5) + 0.5, True)],
         ),
     ),
     slips=(
@@ -250,13 +208,6 @@ MAX_TOKENS = Debug(
                 ("token == eos", "token == eos or len(answer) == max_tokens or prefill_token == eos"),
             ),
         ),
-        Slip(
-            "Limits that are below 1 or not integers were accepted.",
-            edits=(
-                ('_check_count("max_tokens", max_tokens)', ""),
-                ("token == eos", "token == eos or len(answer) >= max_tokens"),
-            ),
-        ),
     ),
     wrong=wrong_max_tokens,
 )
@@ -267,8 +218,6 @@ MAX_TOKENS = Debug(
 def wrong_sleep(latency_ms):
     import asyncio
 
-    if not 0 <= latency_ms < float("inf"):
-        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
     return asyncio.sleep(latency_ms)
 
 
@@ -280,7 +229,7 @@ SLEEP = Debug(
     probe="ch08_clock.on_a_clock",
     section="8.2",
     topic="event loops",
-    cases=(Case(([10],)), Case(([10, 20, 5],)), Case(([0],)), invalid([-1])),
+    cases=(Case(([10],)), Case(([10, 20, 5],)), Case(([0],))),
     groups=(
         Group(
             "one request", lambda rng: Case(([round(rng.uniform(1, 500), 1)],)), 3, "A second has 1,000 milliseconds."
@@ -290,13 +239,6 @@ SLEEP = Debug(
             lambda rng: Case(([round(rng.uniform(1, 500), 1) for _ in range(rng.randint(2, 9))],)),
             4,
             "While one request waits, the others go on: nothing may block the event loop.",
-        ),
-        Group(
-            "bad input",
-            lambda rng: invalid([-rng.uniform(1, 9)]),
-            4,
-            "A time that is negative or not finite is a ValueError.",
-            lambda rng: [invalid([math.inf]), invalid([math.nan])],
         ),
     ),
     slips=(
@@ -314,10 +256,6 @@ SLEEP = Debug(
             edit=("latency_ms / 1000", "latency_ms * 1000"),
         ),
         Slip("Nobody waited: what is awaited must take as long as the latency says.", edit=("latency_ms / 1000", "0")),
-        Slip(
-            "Times that are negative or not finite were accepted.",
-            edit=("if not 0 <= latency_ms < math.inf:", "if False:"),
-        ),
     ),
     wrong=wrong_sleep,
 )

@@ -79,8 +79,4 @@ DETOKENIZERS = (
         "A token after the end is a RuntimeError; yours is turned into text and sent.",
         edit=('raise RuntimeError("the text is finished: no token may follow")', "pass"),
     ),
-    Slip(
-        "Empty stop strings were accepted, and negative tokens.",
-        edits=(('if "" in tuple(stop):', "if False:"), ("if not 0 <= token < len(self._vocabulary):", "if False:")),
-    ),
 )

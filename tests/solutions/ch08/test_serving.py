@@ -139,6 +139,14 @@ def test_the_parts_make_the_whole(arrival, gaps):
         assert found.tpot == pytest.approx((found.e2e - found.ttft) / (len(times) - 1), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("times", "rule"), [([], "hold at least one time"), ([0.9, 1.1], "ascend from arrival"), ([2, 1.5], "ascend from")]
+)
+def test_a_request_has_tokens_after_it_came(times, rule):
+    with pytest.raises(ValueError, match=f"^token_times must {rule}"):
+        request_metrics(1.0, times)
+
+
 # Little's law.
 
 
@@ -180,6 +188,12 @@ def test_the_two_policies():
     assert continuous_batching([4, 2, 3], 2, [5, 0, 0]) == [(5, 9), (0, 2), (0, 3)]
     assert continuous_batching([4, 2, 3], 2, [0, 0, 10]) == [(0, 4), (0, 2), (10, 13)]
     assert static_batching([], 3) == continuous_batching([], 3) == []
+
+
+@pytest.mark.parametrize("arrivals", [[], [0], [0, 0, 0]])
+def test_each_request_arrives(arrivals):
+    with pytest.raises(ValueError, match=f"^arrivals must be as many as lengths = 2, got {len(arrivals)}$"):
+        continuous_batching([1, 2], 2, arrivals)
 
 
 def test_graham_s_tight_case():

@@ -42,8 +42,6 @@ class BufferedBytes:
     """A right program of another kind: all bytes again at each token, and everything that stop strings allow."""
 
     def __init__(self, vocabulary, stop=()):
-        if any(not one for one in stop):
-            raise ValueError("empty")
         self.vocabulary, self.stop = vocabulary, stop
         self.data, self.text, self.finished, self.stopped_by = b"", "", False, None
 
@@ -67,8 +65,6 @@ class BufferedBytes:
     def push(self, token):
         if self.finished:
             raise RuntimeError("finished")
-        if token not in range(len(self.vocabulary)):
-            raise ValueError("token")
         self.data += self.vocabulary[token]
         return self.look(False)
 
@@ -115,8 +111,6 @@ def test_the_small_model_has_the_interface_of_the_tiny_gpt():
 
 def right_padded(model, prompts, max_new_tokens, eos=None):
     """A right program of another kind: padding on the right, logits read at each row's own last token."""
-    if not all(prompts) or max_new_tokens < 1:
-        raise ValueError("empty")
     if not prompts:
         return []
     longest, cache = max(map(len, prompts)), tiny_serving.GrowingCache()
@@ -143,12 +137,11 @@ def test_padding_on_the_right_passes():
     item = EXERCISES["generate_batch"]
     for key in range(5):
         for case in [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]:
-            if case.raises is None:
-                right, other = (
-                    conclusions.ch08.batched(case, ch08_batches.batched(program, *case.args))
-                    for program in (tiny_serving.generate_batch, right_padded)
-                )
-                assert other == right
+            right, other = (
+                conclusions.ch08.batched(case, ch08_batches.batched(program, *case.args))
+                for program in (tiny_serving.generate_batch, right_padded)
+            )
+            assert other == right
 
 
 # Repairs.
@@ -197,4 +190,4 @@ def test_no_token_follows_a_stop_string_but_where_that_is_tried():
         for group, cases in item.hidden(Random(key)):
             answers = [one.value for one in trusted.run(item, item.solution(), cases) if one.kind == "value"]
             after = any(("raised", "RuntimeError") in answer["pushed"] for answer in answers)
-            assert after == (group.name == "after the end, bad input")
+            assert after == (group.name == "after the end")
