@@ -10,6 +10,8 @@ from __future__ import annotations
 import collections
 from collections.abc import Hashable, Mapping, Sequence
 
+from rankzero import checks
+
 
 class OutOfBlocks(RuntimeError):
     """The pool holds too few free blocks; nothing was changed."""
@@ -24,11 +26,8 @@ class BlockManager:
     changes nothing. Tables are handed out as new lists: no later call changes them, and a caller may.
 
     Args:
-        blocks: in the pool; an integer >= 1.
-        block_size: tokens that a block holds; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
+        blocks: in the pool; at least 1.
+        block_size: tokens that a block holds; at least 1.
 
     Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 to 4.4. The queue is simpler than vLLM's, in which freed
     blocks without a hash, which nobody could find again, join the head.
@@ -37,26 +36,41 @@ class BlockManager:
     OutOfBlocks = OutOfBlocks
 
     def __init__(self, blocks: int, block_size: int) -> None:
+        checks.count(blocks=blocks, block_size=block_size)
         raise NotImplementedError("09-block-manager: not written yet")
 
     def can_allocate(self, tokens: int) -> bool:
-        """Whether the free blocks could hold a new sequence of ``tokens`` tokens (at least 0)."""
+        """Whether the free blocks could hold a new sequence.
+
+        Args:
+            tokens: of the sequence; at least 0.
+        """
+        checks.count(0, tokens=tokens)
         raise NotImplementedError("09-block-manager: not written yet")
 
     def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
-        """Give a new sequence the blocks for ``tokens`` tokens (at least 0), and return its table.
+        """Give a new sequence the blocks for its first tokens, and return its table.
+
+        Args:
+            sequence: its name.
+            tokens: how many it begins with; at least 0.
 
         Raises:
             OutOfBlocks: too few are free: "need 4 blocks, 2 free".
-            ValueError: the sequence is known, or ``tokens`` is outside its range.
+            ValueError: the sequence is known.
         """
+        checks.count(0, tokens=tokens)
         raise NotImplementedError("09-block-manager: not written yet")
 
     def append(self, sequence: Hashable, tokens: int = 1) -> list[tuple[int, int]]:
-        """Make room for ``tokens`` more tokens (at least 0) at the end of a sequence.
+        """Make room for more tokens at the end of a sequence.
 
         Blocks are taken only where the last one does not suffice. A last block that is partly filled and shared must
         not be written: then the first block that is taken replaces it in this table, and its tokens are to be copied.
+
+        Args:
+            sequence: a known one.
+            tokens: how many more; at least 0.
 
         Returns:
             ``[(source, destination)]``, the block to copy before the tokens are written, or ``[]``.
@@ -65,6 +79,7 @@ class BlockManager:
             KeyError: the sequence is unknown.
             OutOfBlocks: too few blocks are free for the copy and the new tokens together.
         """
+        checks.count(0, tokens=tokens)
         raise NotImplementedError("09-block-manager: not written yet")
 
     def fork(self, parent: Hashable, child: Hashable, tokens: int | None = None) -> list[int]:
@@ -80,8 +95,10 @@ class BlockManager:
 
         Raises:
             KeyError: the parent is unknown.
-            ValueError: the child is known, or ``tokens`` is outside its range.
+            ValueError: the child is known.
         """
+        if tokens is not None:
+            checks.count(0, self.length(parent), tokens=tokens)
         raise NotImplementedError("09-block-manager: not written yet")
 
     def free(self, sequence: Hashable) -> None:
@@ -108,7 +125,7 @@ class BlockManager:
         raise NotImplementedError("09-block-manager: not written yet")
 
     def references(self, block: int) -> int:
-        """How many tables hold a block; ValueError when the pool has no such block."""
+        """How many tables hold a block of the pool."""
         raise NotImplementedError("09-block-manager: not written yet")
 
     def check(self) -> None:

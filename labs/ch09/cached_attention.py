@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import torch
 
+from rankzero import checks
+
 
 def cached_attention(
     query: torch.Tensor,
@@ -33,6 +35,7 @@ def cached_attention(
 
     Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2; Pope et al. (2022), arXiv:2211.05102, section 2.
     """
+    checks.count(T=query.shape[1])
     raise NotImplementedError("09-cached-attention: not written yet")
 
 
@@ -48,9 +51,8 @@ def debug_mask(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> t
     Returns:
         [heads, T, d].
     """
-    from torch.nn import functional
-
-    return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    checks.count(1, key.shape[1], T=query.shape[1])
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
 
 
 def paged_attention(
@@ -66,7 +68,7 @@ def paged_attention(
         query: of the new token, [heads, d].
         key_pool, value_pool: [blocks, block_size, kv_heads, d]; ``kv_heads`` divides ``heads``.
         table: blocks of the sequence in the order of its tokens.
-        length: tokens of the sequence, the new one included: it sees them all. At least 1, at most the slots of the
+        length: tokens of the sequence, the new one included: it sees them all; at least 1, at most the slots of the
             table.
 
     Returns:
@@ -74,6 +76,8 @@ def paged_attention(
 
     Source: Kwon et al. (2023), arXiv:2309.06180, section 4.1.
     """
+    checks.count(1, len(table) * key_pool.shape[1], length=length)
+    checks.require(len(query) % key_pool.shape[2] == 0, f"be a multiple of {key_pool.shape[2]}", heads=len(query))
     raise NotImplementedError("09-paged-attention: not written yet")
 
 
@@ -91,11 +95,9 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
         ``(q, scale)``: q of type int8 [..., d] (in 4 bits it takes values from -7 to 7), and the scales [..., 1] of
         x's type.
 
-    Raises:
-        ValueError: ``bits`` is not an integer from 2 to 8.
-
     Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantisation; here with zero point 0).
     """
+    checks.count(2, 8, bits=bits)
     raise NotImplementedError("09-quantize-kv: not written yet")
 
 

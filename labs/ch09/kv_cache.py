@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def kv_bytes_per_token(
     layers: int, kv_heads: int, head_dim: int, bytes_per_element: float = 2.0, tensor_parallel: int = 1
@@ -26,11 +28,12 @@ def kv_bytes_per_token(
         bytes_per_element: w; 2 for bf16, 1 for 8 bits, 0.5 for 4 bits; positive.
         tensor_parallel: t, ranks that share the layer; at least 1, a divisor or a multiple of ``kv_heads``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 3; Ainslie et al. (2023), arXiv:2305.13245 (grouped queries).
     """
+    checks.count(layers=layers, kv_heads=kv_heads, head_dim=head_dim, tensor_parallel=tensor_parallel)
+    checks.positive(bytes_per_element=bytes_per_element)
+    fits = kv_heads % tensor_parallel == 0 or tensor_parallel % kv_heads == 0
+    checks.require(fits, f"be a divisor or a multiple of kv_heads = {kv_heads}", tensor_parallel=tensor_parallel)
     raise NotImplementedError("09-kv-bytes-per-token: not written yet")
 
 
@@ -46,11 +49,11 @@ def mla_bytes_per_token(layers: int, latent_dim: int, rope_dim: int, bytes_per_e
         rope_dim: r, elements of the rotary key; not negative.
         bytes_per_element: w; positive.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: DeepSeek-AI (2024), arXiv:2405.04434, section 2.1.
     """
+    checks.count(layers=layers, latent_dim=latent_dim)
+    checks.count(0, rope_dim=rope_dim)
+    checks.positive(bytes_per_element=bytes_per_element)
     raise NotImplementedError("09-mla-bytes-per-token: not written yet")
 
 
@@ -72,11 +75,12 @@ def kv_capacity_tokens(
         usable: u, share of the memory that the server may take; above 0 and at most 1.
         overhead_per_gpu: o, bytes of each GPU for activations and buffers; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 2 (the memory that weights leave free).
     """
+    checks.count(gpus=gpus)
+    checks.positive(memory_per_gpu=memory_per_gpu, kv_bytes_per_token=kv_bytes_per_token, usable=usable)
+    checks.between(0, 1, usable=usable)
+    checks.amount(weight_bytes=weight_bytes, overhead_per_gpu=overhead_per_gpu)
     raise NotImplementedError("09-kv-capacity-tokens: not written yet")
 
 
@@ -88,11 +92,10 @@ def max_concurrent_requests(capacity_tokens: int, context: int, block_size: int 
         context: tokens of each request; at least 1.
         block_size: tokens of a block; at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 4.
     """
+    checks.count(0, capacity_tokens=capacity_tokens)
+    checks.count(context=context, block_size=block_size)
     raise NotImplementedError("09-max-concurrent-requests: not written yet")
 
 
@@ -107,11 +110,10 @@ def paged_waste(lengths: Sequence[int], block_size: int) -> tuple[int, float]:
         ``(slots, share)``: the empty slots, and their share of the slots of all blocks taken; ``(0, 0.0)`` where no
         block is taken.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, sections 3.1 and 4.1.
     """
+    checks.count(0, lengths=lengths)
+    checks.count(block_size=block_size)
     raise NotImplementedError("09-paged-waste: not written yet")
 
 
@@ -130,11 +132,10 @@ def prefix_sharing_saving(requests: int, prefix: int, unique: int, block_size: i
     Returns:
         From 0 to below 1; 0.0 where there are no tokens at all.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Zheng et al. (2023), arXiv:2312.07104, section 3; Kwon et al. (2023), arXiv:2309.06180, section 4.4.
     """
+    checks.count(requests=requests, block_size=block_size)
+    checks.count(0, prefix=prefix, unique=unique)
     raise NotImplementedError("09-prefix-sharing-saving: not written yet")
 
 
@@ -150,4 +151,7 @@ def debug_units(gpu_gb: float, weights_gb: float, kv_bytes: float, context: int)
     Returns:
         A whole number of requests, rounded down; 0 where the weights take all memory.
     """
+    checks.amount(gpu_gb=gpu_gb, weights_gb=weights_gb)
+    checks.positive(kv_bytes=kv_bytes)
+    checks.count(context=context)
     return int(max(0.0, gpu_gb - weights_gb) / (kv_bytes * context / 2**30))

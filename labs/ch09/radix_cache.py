@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 
 @dataclass(frozen=True)
 class RadixNode:
@@ -41,15 +43,13 @@ class RadixCache:
     locks.
 
     Args:
-        page_size: tokens of a page; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it.
+        page_size: tokens of a page; at least 1.
 
     Source: Zheng et al. (2023), arXiv:2312.07104, section 3; the rules are those of SGLang's ``RadixCache``.
     """
 
     def __init__(self, page_size: int = 1) -> None:
+        checks.count(page_size=page_size)
         raise NotImplementedError("09-radix-cache: not written yet")
 
     @property
@@ -67,15 +67,13 @@ class RadixCache:
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def insert(self, tokens: Sequence[int], slots: Sequence[int]) -> int:
-        """Remember the slots of ``tokens``, whole pages of them; what is not cached yet becomes one new leaf.
+        """Remember the slots of ``tokens``, one for each, in whole pages; what is not cached yet becomes one new leaf.
 
         Returns:
             How many of the tokens were cached already. Their slots stay as they were: the caller frees its duplicates,
             ``slots[:result]``, and the slots of the tail that fills no page.
-
-        Raises:
-            ValueError: there are not as many slots as tokens.
         """
+        checks.require(len(slots) == len(tokens), f"be as many as tokens = {len(tokens)}", slots=len(slots))
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def lock(self, tokens: Sequence[int]) -> int:
@@ -101,14 +99,12 @@ class RadixCache:
         that was created first. A parent whose last child went is a leaf from then on.
 
         Args:
-            count: tokens; an integer >= 0.
+            count: tokens; at least 0.
 
         Returns:
             The slots, in the order in which they were given up.
-
-        Raises:
-            ValueError: ``count`` is outside its range.
         """
+        checks.count(0, count=count)
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def nodes(self) -> list[RadixNode]:

@@ -9,14 +9,11 @@ from __future__ import annotations
 import collections
 from collections.abc import Hashable, Mapping, Sequence
 
+from rankzero import checks
+
 
 class OutOfBlocks(RuntimeError):
     """The pool holds too few free blocks; nothing was changed."""
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 class BlockManager:
@@ -28,11 +25,8 @@ class BlockManager:
     changes nothing. Tables are handed out as new lists: no later call changes them, and a caller may.
 
     Args:
-        blocks: in the pool; an integer >= 1.
-        block_size: tokens that a block holds; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
+        blocks: in the pool; at least 1.
+        block_size: tokens that a block holds; at least 1.
 
     Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 to 4.4. The queue is simpler than vLLM's, in which freed
     blocks without a hash, which nobody could find again, join the head.
@@ -41,8 +35,7 @@ class BlockManager:
     OutOfBlocks = OutOfBlocks
 
     def __init__(self, blocks: int, block_size: int) -> None:
-        _check_count("blocks", blocks, 1)
-        _check_count("block_size", block_size, 1)
+        checks.count(blocks=blocks, block_size=block_size)
         self._block_size = block_size
         self._free = collections.deque(range(blocks))
         self._counts = [0] * blocks
@@ -50,28 +43,40 @@ class BlockManager:
         self._lengths: dict[Hashable, int] = {}
 
     def can_allocate(self, tokens: int) -> bool:
-        """Whether the free blocks could hold a new sequence of ``tokens`` tokens (at least 0)."""
-        _check_count("tokens", tokens, 0)
+        """Whether the free blocks could hold a new sequence.
+
+        Args:
+            tokens: of the sequence; at least 0.
+        """
+        checks.count(0, tokens=tokens)
         return self._blocks(tokens) <= len(self._free)
 
     def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
-        """Give a new sequence the blocks for ``tokens`` tokens (at least 0), and return its table.
+        """Give a new sequence the blocks for its first tokens, and return its table.
+
+        Args:
+            sequence: its name.
+            tokens: how many it begins with; at least 0.
 
         Raises:
             OutOfBlocks: too few are free: "need 4 blocks, 2 free".
-            ValueError: the sequence is known, or ``tokens`` is outside its range.
+            ValueError: the sequence is known.
         """
-        self._check_new(sequence)
-        _check_count("tokens", tokens, 0)
-        self._check_free(self._blocks(tokens))
+        checks.count(0, tokens=tokens)
+        self._refuse_known(sequence)
+        self._need_free(self._blocks(tokens))
         self._lengths[sequence], self._tables[sequence] = tokens, self._take(self._blocks(tokens))
         return self.table(sequence)
 
     def append(self, sequence: Hashable, tokens: int = 1) -> list[tuple[int, int]]:
-        """Make room for ``tokens`` more tokens (at least 0) at the end of a sequence.
+        """Make room for more tokens at the end of a sequence.
 
         Blocks are taken only where the last one does not suffice. A last block that is partly filled and shared must
         not be written: then the first block that is taken replaces it in this table, and its tokens are to be copied.
+
+        Args:
+            sequence: a known one.
+            tokens: how many more; at least 0.
 
         Returns:
             ``[(source, destination)]``, the block to copy before the tokens are written, or ``[]``.
@@ -80,11 +85,11 @@ class BlockManager:
             KeyError: the sequence is unknown.
             OutOfBlocks: too few blocks are free for the copy and the new tokens together.
         """
+        checks.count(0, tokens=tokens)
         table, length = self._tables[sequence], self._lengths[sequence]
-        _check_count("tokens", tokens, 0)
         copied = tokens > 0 and length % self._block_size > 0 and self._counts[table[-1]] > 1
         more = self._blocks(length + tokens) - len(table)
-        self._check_free(copied + more)
+        self._need_free(copied + more)
         copies = [self._replace_last(table)] if copied else []
         table += self._take(more)
         self._lengths[sequence] = length + tokens
@@ -103,14 +108,13 @@ class BlockManager:
 
         Raises:
             KeyError: the parent is unknown.
-            ValueError: the child is known, or ``tokens`` is outside its range.
+            ValueError: the child is known.
         """
+        if tokens is not None:
+            checks.count(0, self.length(parent), tokens=tokens)
         table, length = self._tables[parent], self._lengths[parent]
-        self._check_new(child)
+        self._refuse_known(child)
         tokens = length if tokens is None else tokens
-        _check_count("tokens", tokens, 0)
-        if tokens > length:
-            raise ValueError(f"tokens must be at most the parent's length {length}, got {tokens}")
         shared = table[: self._blocks(tokens)]
         for block in shared:
             self._counts[block] += 1
@@ -146,10 +150,7 @@ class BlockManager:
         return list(self._free)
 
     def references(self, block: int) -> int:
-        """How many tables hold a block; ValueError when the pool has no such block."""
-        _check_count("block", block, 0)
-        if block >= len(self._counts):
-            raise ValueError(f"block must be less than {len(self._counts)}, got {block}")
+        """How many tables hold a block of the pool."""
         return self._counts[block]
 
     def check(self) -> None:
@@ -174,11 +175,11 @@ class BlockManager:
     def _blocks(self, tokens: int) -> int:
         return -(-tokens // self._block_size)
 
-    def _check_new(self, sequence: Hashable) -> None:
+    def _refuse_known(self, sequence: Hashable) -> None:
         if sequence in self._tables:
             raise ValueError(f"sequence {sequence!r} has a table already")
 
-    def _check_free(self, need: int) -> None:
+    def _need_free(self, need: int) -> None:
         if need > len(self._free):
             raise OutOfBlocks(f"need {need} blocks, {len(self._free)} free")
 

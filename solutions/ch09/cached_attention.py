@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import torch
 
+from rankzero import checks
+
 
 def cached_attention(
     query: torch.Tensor,
@@ -33,6 +35,7 @@ def cached_attention(
 
     Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2; Pope et al. (2022), arXiv:2211.05102, section 2.
     """
+    checks.count(T=query.shape[1])
     keys, values = torch.cat([past_key, key], dim=1), torch.cat([past_value, value], dim=1)  # [heads, P + T, d]
     past, new = past_key.shape[1], query.shape[1]
     visible = torch.ones(new, past + new, dtype=torch.bool, device=query.device).tril(past)  # [T, P + T]
@@ -52,6 +55,7 @@ def debug_mask(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> t
     Returns:
         [heads, T, d].
     """
+    checks.count(1, key.shape[1], T=query.shape[1])
     new, total = query.shape[1], key.shape[1]
     visible = torch.ones(new, total, dtype=torch.bool, device=query.device).tril(total - new)  # [T, S]
     scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[-1])  # [heads, T, S]
@@ -71,7 +75,7 @@ def paged_attention(
         query: of the new token, [heads, d].
         key_pool, value_pool: [blocks, block_size, kv_heads, d]; ``kv_heads`` divides ``heads``.
         table: blocks of the sequence in the order of its tokens.
-        length: tokens of the sequence, the new one included: it sees them all. At least 1, at most the slots of the
+        length: tokens of the sequence, the new one included: it sees them all; at least 1, at most the slots of the
             table.
 
     Returns:
@@ -79,6 +83,8 @@ def paged_attention(
 
     Source: Kwon et al. (2023), arXiv:2309.06180, section 4.1.
     """
+    checks.count(1, len(table) * key_pool.shape[1], length=length)
+    checks.require(len(query) % key_pool.shape[2] == 0, f"be a multiple of {key_pool.shape[2]}", heads=len(query))
     heads, width = query.shape
     keys, values = (pool[list(table)].flatten(0, 1)[:length] for pool in (key_pool, value_pool))
     shared = heads // keys.shape[1]  # of keys and values [length, kv_heads, d]
@@ -101,13 +107,9 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
         ``(q, scale)``: q of type int8 [..., d] (in 4 bits it takes values from -7 to 7), and the scales [..., 1] of
         x's type.
 
-    Raises:
-        ValueError: ``bits`` is not an integer from 2 to 8.
-
     Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantisation; here with zero point 0).
     """
-    if not isinstance(bits, int) or isinstance(bits, bool) or not 2 <= bits <= 8:
-        raise ValueError(f"bits must be an integer from 2 to 8, got {bits!r}")
+    checks.count(2, 8, bits=bits)
     scale = x.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)  # [..., 1]
     scale = torch.where(scale == 0, torch.ones_like(scale), scale)
     return (x / scale).round().to(torch.int8), scale

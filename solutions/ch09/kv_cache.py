@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from rankzero import checks
 
 
 def kv_bytes_per_token(
@@ -27,18 +28,12 @@ def kv_bytes_per_token(
         bytes_per_element: w; 2 for bf16, 1 for 8 bits, 0.5 for 4 bits; positive.
         tensor_parallel: t, ranks that share the layer; at least 1, a divisor or a multiple of ``kv_heads``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 3; Ainslie et al. (2023), arXiv:2305.13245 (grouped queries).
     """
-    _whole("layers", layers)
-    _whole("kv_heads", kv_heads)
-    _whole("head_dim", head_dim)
-    _positive("bytes_per_element", bytes_per_element)
-    _whole("tensor_parallel", tensor_parallel)
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError(f"tensor_parallel must divide kv_heads = {kv_heads} or be a multiple, got {tensor_parallel}")
+    checks.count(layers=layers, kv_heads=kv_heads, head_dim=head_dim, tensor_parallel=tensor_parallel)
+    checks.positive(bytes_per_element=bytes_per_element)
+    fits = kv_heads % tensor_parallel == 0 or tensor_parallel % kv_heads == 0
+    checks.require(fits, f"be a divisor or a multiple of kv_heads = {kv_heads}", tensor_parallel=tensor_parallel)
     return 2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * bytes_per_element
 
 
@@ -54,15 +49,11 @@ def mla_bytes_per_token(layers: int, latent_dim: int, rope_dim: int, bytes_per_e
         rope_dim: r, elements of the rotary key; not negative.
         bytes_per_element: w; positive.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: DeepSeek-AI (2024), arXiv:2405.04434, section 2.1.
     """
-    _whole("layers", layers)
-    _whole("latent_dim", latent_dim)
-    _whole("rope_dim", rope_dim, 0)
-    _positive("bytes_per_element", bytes_per_element)
+    checks.count(layers=layers, latent_dim=latent_dim)
+    checks.count(0, rope_dim=rope_dim)
+    checks.positive(bytes_per_element=bytes_per_element)
     return float(layers * (latent_dim + rope_dim) * bytes_per_element)
 
 
@@ -84,19 +75,12 @@ def kv_capacity_tokens(
         usable: u, share of the memory that the server may take; above 0 and at most 1.
         overhead_per_gpu: o, bytes of each GPU for activations and buffers; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 2 (the memory that weights leave free).
     """
-    _positive("memory_per_gpu", memory_per_gpu)
-    _whole("gpus", gpus)
-    _positive("weight_bytes", weight_bytes, zero=True)
-    _positive("kv_bytes_per_token", kv_bytes_per_token)
-    _positive("usable", usable)
-    if usable > 1:
-        raise ValueError(f"usable must be above 0 and at most 1, got {usable}")
-    _positive("overhead_per_gpu", overhead_per_gpu, zero=True)
+    checks.count(gpus=gpus)
+    checks.positive(memory_per_gpu=memory_per_gpu, kv_bytes_per_token=kv_bytes_per_token, usable=usable)
+    checks.between(0, 1, usable=usable)
+    checks.amount(weight_bytes=weight_bytes, overhead_per_gpu=overhead_per_gpu)
     room = gpus * (memory_per_gpu * usable - overhead_per_gpu) - weight_bytes
     return max(0, math.floor(room / kv_bytes_per_token))
 
@@ -109,14 +93,10 @@ def max_concurrent_requests(capacity_tokens: int, context: int, block_size: int 
         context: tokens of each request; at least 1.
         block_size: tokens of a block; at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, section 4.
     """
-    _whole("capacity_tokens", capacity_tokens, 0)
-    _whole("context", context)
-    _whole("block_size", block_size)
+    checks.count(0, capacity_tokens=capacity_tokens)
+    checks.count(context=context, block_size=block_size)
     return (capacity_tokens // block_size) // -(-context // block_size)
 
 
@@ -131,14 +111,10 @@ def paged_waste(lengths: Sequence[int], block_size: int) -> tuple[int, float]:
         ``(slots, share)``: the empty slots, and their share of the slots of all blocks taken; ``(0, 0.0)`` where no
         block is taken.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kwon et al. (2023), arXiv:2309.06180, sections 3.1 and 4.1.
     """
-    _whole("block_size", block_size)
-    for length in lengths:
-        _whole("each length", length, 0)
+    checks.count(0, lengths=lengths)
+    checks.count(block_size=block_size)
     taken = sum(-(-length // block_size) * block_size for length in lengths)
     wasted = taken - sum(lengths)
     return wasted, wasted / taken if taken else 0.0
@@ -159,15 +135,10 @@ def prefix_sharing_saving(requests: int, prefix: int, unique: int, block_size: i
     Returns:
         From 0 to below 1; 0.0 where there are no tokens at all.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Zheng et al. (2023), arXiv:2312.07104, section 3; Kwon et al. (2023), arXiv:2309.06180, section 4.4.
     """
-    _whole("requests", requests)
-    _whole("prefix", prefix, 0)
-    _whole("unique", unique, 0)
-    _whole("block_size", block_size)
+    checks.count(requests=requests, block_size=block_size)
+    checks.count(0, prefix=prefix, unique=unique)
     shared = prefix // block_size * block_size
     alone = requests * -(-(prefix + unique) // block_size) * block_size
     rest = requests * -(-(prefix + unique - shared) // block_size) * block_size
@@ -186,15 +157,8 @@ def debug_units(gpu_gb: float, weights_gb: float, kv_bytes: float, context: int)
     Returns:
         A whole number of requests, rounded down; 0 where the weights take all memory.
     """
+    checks.amount(gpu_gb=gpu_gb, weights_gb=weights_gb)
+    checks.positive(kv_bytes=kv_bytes)
+    checks.count(context=context)
     free = max(0.0, gpu_gb - weights_gb) * 1e9
     return int(free / (kv_bytes * context))
-
-
-def _whole(name: str, value: Any, least: int = 1) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-
-
-def _positive(name: str, value: float, zero: bool = False) -> None:
-    if not (0 <= value < math.inf) or (value == 0 and not zero):
-        raise ValueError(f"{name} must be {'>= 0' if zero else '> 0'} and finite, got {value!r}")

@@ -10,6 +10,8 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rankzero import checks
+
 
 @dataclass(frozen=True)
 class RadixNode:
@@ -52,17 +54,13 @@ class RadixCache:
     locks.
 
     Args:
-        page_size: tokens of a page; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it.
+        page_size: tokens of a page; at least 1.
 
     Source: Zheng et al. (2023), arXiv:2312.07104, section 3; the rules are those of SGLang's ``RadixCache``.
     """
 
     def __init__(self, page_size: int = 1) -> None:
-        if isinstance(page_size, bool) or not isinstance(page_size, int) or page_size < 1:
-            raise ValueError(f"page_size must be an integer >= 1, got {page_size!r}")
+        checks.count(page_size=page_size)
         self._page_size = page_size
         self._root = _Node()
         self._clock = 0
@@ -88,17 +86,13 @@ class RadixCache:
         return length, [slot for step in reversed(list(_path(node))) for slot in step.slots]
 
     def insert(self, tokens: Sequence[int], slots: Sequence[int]) -> int:
-        """Remember the slots of ``tokens``, whole pages of them; what is not cached yet becomes one new leaf.
+        """Remember the slots of ``tokens``, one for each, in whole pages; what is not cached yet becomes one new leaf.
 
         Returns:
             How many of the tokens were cached already. Their slots stay as they were: the caller frees its duplicates,
             ``slots[:result]``, and the slots of the tail that fills no page.
-
-        Raises:
-            ValueError: there are not as many slots as tokens.
         """
-        if len(tokens) != len(slots):
-            raise ValueError(f"slots must be as many as tokens, got {len(slots)} for {len(tokens)}")
+        checks.require(len(slots) == len(tokens), f"be as many as tokens = {len(tokens)}", slots=len(slots))
         node, length = self._walk(tokens)
         stop = self._whole_pages(tokens)
         if length < stop:
@@ -143,16 +137,12 @@ class RadixCache:
         that was created first. A parent whose last child went is a leaf from then on.
 
         Args:
-            count: tokens; an integer >= 0.
+            count: tokens; at least 0.
 
         Returns:
             The slots, in the order in which they were given up.
-
-        Raises:
-            ValueError: ``count`` is outside its range.
         """
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ValueError(f"count must be an integer >= 0, got {count!r}")
+        checks.count(0, count=count)
         heap = [_age(node) for node, _ in self._nodes() if _can_go(node)]
         heapq.heapify(heap)
         freed: list[int] = []

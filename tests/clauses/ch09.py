@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause
-
-ANNOUNCED = {
-    "09-kv-bytes-per-token": (Announced("tensor_parallel must divide", "a divisor or a multiple of ``kv_heads``"),),
-    "09-block-manager": (
-        Announced("^'.'$", "the sequence is unknown"),
-        Announced("^block must be", "ValueError when the pool has no such block"),
-        Announced("need .* blocks", "too few are free"),
-        Announced("has a table already", "the sequence is known"),
-        Announced("tokens must be an integer", "an argument is outside its range, here or in a method"),
-        Announced("tokens must be at most the parent's length", "from 0 to the parent's length"),
-    ),
-    "09-radix-cache": (
-        Announced("handle must be of a lock", "there is no lock of this handle, or it was taken back already"),
-        Announced("slots must be as many as tokens", "there are not as many slots as tokens"),
-    ),
-}
+from tools.clauses import Clause
 
 CLAUSES = {
     "09-cached-attention": (
@@ -125,10 +109,10 @@ CLAUSES = {
             "A call that raises changes nothing.",
             edits=(
                 (
-                    "        self._check_free(copied + more)\n"
+                    "        self._need_free(copied + more)\n"
                     "        copies = [self._replace_last(table)] if copied else []\n",
-                    "        self._check_free(copied)\n        copies = [self._replace_last(table)] if copied else []\n"
-                    "        self._check_free(more)\n",
+                    "        self._need_free(copied)\n        copies = [self._replace_last(table)] if copied else []\n"
+                    "        self._need_free(more)\n",
                 ),
             ),
         ),
@@ -136,9 +120,9 @@ CLAUSES = {
             "A call that raises changes nothing.",
             edits=(
                 (
-                    "        self._check_free(self._blocks(tokens))\n",
+                    "        self._need_free(self._blocks(tokens))\n",
                     "        self._lengths[sequence], self._tables[sequence] = 0, []\n"
-                    "        self._check_free(self._blocks(tokens))\n",
+                    "        self._need_free(self._blocks(tokens))\n",
                 ),
             ),
         ),
@@ -194,7 +178,7 @@ CLAUSES = {
             "child: a new one.",
             edits=(
                 (
-                    "        self._check_new(child)\n",
+                    "        self._refuse_known(child)\n",
                     "",
                 ),
             ),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch09.kv_bytes import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Debug, Group, Slip, invalid
+from autograder.items import Build, Case, Debug, Group, Slip
 from rankzero.facts.units import GB
 
 
@@ -39,12 +37,6 @@ def _too_small(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_capacity(rng: Random) -> list[Case]:
-    good = [80 * GB, rng.choice((1, 2, 8)), 16 * GB, 131_072.0, 0.9, 0.0]
-    wrong = ((0, 0.0), (1, 0), (2, -1.0), (3, 0.0), (4, 0.0), (4, 1.2), (4, 90), (5, -1.0))
-    return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
-
-
 KV_CAPACITY = Build(
     id="09-kv-capacity-tokens",
     module="kv_cache",
@@ -58,7 +50,6 @@ KV_CAPACITY = Build(
         Case((80 * GB, 1, 141_107_412_992, 327_680)),
         Case((80 * GB, 1, 16_060_522_496, 131_072)),  # Llama 3 8B
         Case((80 * GB, 8, 140 * GB, 327_680, 1.0, 2.5 * GB)),
-        invalid(80 * GB, 8, 140 * GB, 327_680, 90),
     ),
     groups=(
         Group("machines", _machine, 9, "All GPUs' usable memory, less their overhead and the weights.", _machines),
@@ -69,7 +60,6 @@ KV_CAPACITY = Build(
             "Where weights and overhead take everything, no token fits: 0.",
             _too_small,
         ),
-        bad_input(_bad_capacity, "Bad input must raise ValueError: a share outside (0, 1], no GPUs, negative bytes."),
     ),
     slips=(
         Slip(
@@ -99,27 +89,6 @@ KV_CAPACITY = Build(
             edit=(
                 "math.floor(room / kv_bytes_per_token)",
                 "int((gpus * (memory_per_gpu - overhead_per_gpu) - weight_bytes) * usable // kv_bytes_per_token)",
-            ),
-        ),
-        Slip(
-            UNCHECKED.format(
-                "no memory, no GPUs, negative weights or overhead, tokens of no bytes, a usable share outside (0, 1]"
-            ),
-            edits=(
-                (
-                    (
-                        '_positive("memory_per_gpu", memory_per_gpu)\n'
-                        '    _whole("gpus", gpus)\n'
-                        '    _positive("weight_bytes", weight_bytes, zero=True)\n'
-                        '    _positive("kv_bytes_per_token", kv_bytes_per_token)\n'
-                        '    _positive("usable", usable)\n'
-                        "    if usable > 1:\n"
-                        '        raise ValueError(f"usable must be above 0 and at most 1, got {usable}")\n'
-                        '    _positive("overhead_per_gpu", overhead_per_gpu, zero=True)'
-                    ),
-                    "",
-                ),
-                ("math.floor(room / kv_bytes_per_token)", "int(room // (kv_bytes_per_token or 1))"),
             ),
         ),
     ),
@@ -155,11 +124,6 @@ def _ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_requests(rng: Random) -> list[Case]:
-    tokens = rng.randint(1000, 9999)
-    return [invalid(-1, 100, 16), invalid(tokens, 0, 16), invalid(tokens, 100, 0), invalid(tokens, -5)]
-
-
 MAX_REQUESTS = Build(
     id="09-max-concurrent-requests",
     module="kv_cache",
@@ -174,14 +138,10 @@ MAX_REQUESTS = Build(
         Case((100, 17, 16)),
         Case((15, 1, 16)),
         Case((100, 17)),
-        invalid(100, 0, 16),
     ),
     groups=(
         Group("pools", _any_pool, 12, "Whole blocks of the pool, over the blocks that one request takes.", _pools),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 4, "Less than a block holds nothing.", _ends),
-        bad_input(
-            _bad_requests, "A negative capacity, and contexts and blocks of fewer than 1 token, must raise ValueError."
-        ),
     ),
     slips=(
         Slip(
@@ -202,17 +162,6 @@ MAX_REQUESTS = Build(
         Slip(
             "A request whose tokens fill its blocks takes no block more.",
             edit=("-(-context // block_size)", "(context // block_size + 1)"),
-        ),
-        Slip(
-            UNCHECKED.format("a negative capacity, contexts and blocks of fewer than 1 token"),
-            edit=(
-                (
-                    '    _whole("capacity_tokens", capacity_tokens, 0)\n'
-                    '    _whole("context", context)\n'
-                    '    _whole("block_size", block_size)\n'
-                ),
-                "",
-            ),
         ),
     ),
 )

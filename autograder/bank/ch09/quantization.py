@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip, Tensor, invalid
+from autograder.items import Build, Case, Group, Slip, Tensor
 
 
 def _vector(rng: Random, width: int, top: int) -> list[float]:
@@ -50,11 +50,6 @@ def _tie(rng: Random) -> Case:
     return Case((Tensor.of([size * value for value in values], shape=(count, 4)), 2))
 
 
-def _bad_bits(rng: Random) -> list[Case]:
-    x = Tensor.of(_vector(rng, 4, 127))
-    return [invalid(x, 1), invalid(x, 16), invalid(x, 0), invalid(x, 4.0)]
-
-
 QUANTIZE = Build(
     id="09-quantize-kv",
     module="cached_attention",
@@ -68,19 +63,11 @@ QUANTIZE = Build(
         Case((Tensor.of([1, -2, 0.25, 0]),)),
         Case((Tensor.of([0.9, -2, 0.25, 0]), 4)),
         Case((Tensor.of([0.0] * 3 + [0.5, -0.3, 0.1], shape=(2, 3)), 8)),
-        invalid(Tensor.of([1.0, 2.0]), 1),
     ),
     groups=(
         Group("vectors", _any_shape, 7, "Each vector has a scale of its own: its largest magnitude.", _shapes),
         Group("zeros", lambda rng: rng.choice(_zeros(rng)), 3, "A vector of zeros has the scale 1.", _zeros),
         Group("ties", _tie, 3, "A quotient halfway between two integers is rounded to the even one."),
-        Group(
-            "bad bits",
-            lambda rng: rng.choice(_bad_bits(rng)),
-            4,
-            "Bits that are not an integer from 2 to 8 are a ValueError.",
-            _bad_bits,
-        ),
     ),
     slips=(
         Slip(
@@ -117,14 +104,6 @@ QUANTIZE = Build(
         Slip(
             "A quotient halfway between two integers goes to the even one; yours all go up.",
             edit=("(x / scale).round()", "(x / scale + 0.5).floor()"),
-        ),
-        Slip(
-            "Impossible arguments were accepted: fewer than 2 bits, more than 8, 4.0.",
-            edit=(
-                "    if not isinstance(bits, int) or isinstance(bits, bool) or not 2 <= bits <= 8:\n"
-                '        raise ValueError(f"bits must be an integer from 2 to 8, got {bits!r}")\n',
-                "    bits = min(max(int(bits), 2), 8)\n",
-            ),
         ),
     ),
 )

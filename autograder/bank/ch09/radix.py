@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch09.wrong_radix_caches import RADIX_CACHE
-from autograder.items import Build, Case, Group, invalid, lazily
+from autograder.items import Build, Case, Group, lazily
 
 reference = lazily("solutions.ch09.radix_cache")
 
@@ -168,16 +168,14 @@ def _two(rng: Random) -> Case:
     return Case(calls=calls)
 
 
-def _bad_call(rng: Random) -> Case:
+def _wrong_unlocks(rng: Random) -> Case:
     a, b, c, *_ = _six(rng)
     calls: tuple[Call, ...] = (
         _insert([a, b], [0, 1]),
-        _insert([a, b, c], range(rng.choice((0, 2, 4)))),
         _lock(a),
         _unlock(rng.choice((1, 7, -1))),
         _unlock(0),
         _unlock(0),
-        _evict(-rng.randint(1, 9)),
         _match(a, b, c),
         *_SIZES,
     )
@@ -231,8 +229,7 @@ RADIX = Build(
         Case(calls=(_insert([1, 2, 3]), _insert([1, 2, 4, 5]), _match(1, 2, 4, 5), _evict(1), _evict(1), _match(1, 2))),
         Case(calls=(_insert([1, 2], [10, 11]), _insert([1, 2, 3], [20, 21, 22]), _match(1, 2, 3))),
         Case(calls=(_insert([1, 2]), _insert([1, 3]), _evict(1), _match(), _evict(0))),
-        Case(calls=(_insert([1, 2]), ("other.match", ([1, 2],)), _insert([1], [5, 6]), _unlock(0), _match(1, 2))),
-        invalid(0),
+        Case(calls=(_insert([1, 2]), ("other.match", ([1, 2],)), _unlock(0), _match(1, 2))),
     ),
     groups=(
         Group(
@@ -242,6 +239,7 @@ RADIX = Build(
             "Write down all prefixes that are cached, with the slots that came first: a match finds the longest. "
             "`nodes` shows the tree with its times and numbers.",
             lambda rng: [_drawn(rng), *(_kept_slots(rng) for _ in range(2))],
+            step="evict",
         ),
         Group(
             "evictions",
@@ -249,6 +247,7 @@ RADIX = Build(
             8,
             "Draw the tree: only leaves without locks may go, the one that was touched longest ago first, as a whole.",
             lambda rng: [make(rng) for make in (_refreshed, _inner, _whole_leaf) for _ in range(2)],
+            step="evict",
         ),
         Group(
             "locks",
@@ -256,6 +255,7 @@ RADIX = Build(
             9,
             "Handles are 0, 1, 2, ... Each node counts the locks that hold at it and below it, also after a split.",
             lambda rng: [make(rng) for make in (_locked_path, _split_lock, _grown) for _ in range(2)],
+            step="lock and unlock",
         ),
         Group(
             "pages",
@@ -263,15 +263,17 @@ RADIX = Build(
             4,
             "Sequences are cut to whole pages, and edges part between pages only.",
             lambda rng: [_inside_a_page(rng) for _ in range(2)],
+            step="lock and unlock",
         ),
-        Group("two caches", _two, 2, "Two caches are independent."),
+        Group("two caches", _two, 2, "Two caches are independent.", step="evict"),
         Group(
-            "bad input",
-            _bad_call,
-            3,
-            "Bad input must raise ValueError and change nothing.",
-            lambda rng: [invalid(rng.randint(-4, 0)), invalid(1.5)],
+            "locks that do not hold",
+            _wrong_unlocks,
+            2,
+            "A handle that was never given, or was released already, is a ValueError and changes nothing.",
+            step="lock and unlock",
         ),
+        Group("longest prefixes", _plain, 3, "A match finds the longest prefix of any sequence that was inserted."),
     ),
     slips=RADIX_CACHE,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch09.kv_bytes import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 
 
 def _sequences(rng: Random) -> Case:
@@ -28,11 +26,6 @@ def _empty(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_lengths(rng: Random) -> list[Case]:
-    block = rng.randint(2, 64)
-    return [invalid([5, -1], block), invalid([5], 0), invalid([5], -block), invalid([-block], block)]
-
-
 PAGED_WASTE = Build(
     id="09-paged-waste",
     module="kv_cache",
@@ -46,12 +39,10 @@ PAGED_WASTE = Build(
         Case(([1000, 2000, 1000], 256)),
         Case(([16], 16)),
         Case(([], 16)),
-        invalid([5, -1], 16),
     ),
     groups=(
         Group("sequences", _sequences, 8, "Round each sequence up to whole blocks; the share is of what was taken."),
         Group("empty and full", lambda rng: rng.choice(_empty(rng)), 5, "A sequence of 0 takes no block.", _empty),
-        bad_input(_bad_lengths, "Negative lengths and blocks of fewer than 1 token must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -93,20 +84,6 @@ PAGED_WASTE = Build(
                 ),
             ),
         ),
-        Slip(
-            UNCHECKED.format("negative lengths, blocks of fewer than 1 token"),
-            edits=(
-                (
-                    (
-                        '_whole("block_size", block_size)\n'
-                        "    for length in lengths:\n"
-                        '        _whole("each length", length, 0)'
-                    ),
-                    "block = max(1, block_size)",
-                ),
-                ("-(-length // block_size) * block_size", "-(-length // block) * block"),
-            ),
-        ),
     ),
 )
 
@@ -136,11 +113,6 @@ def _edges(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_fleets(rng: Random) -> list[Case]:
-    prefix = rng.randint(100, 900)
-    return [invalid(0, prefix, 10), invalid(5, -1, 10), invalid(5, prefix, -1), invalid(5, prefix, 10, 0)]
-
-
 PREFIX_SAVING = Build(
     id="09-prefix-sharing-saving",
     module="kv_cache",
@@ -156,7 +128,6 @@ PREFIX_SAVING = Build(
         Case((100, 500, 100, 256)),
         Case((1, 500, 100)),
         Case((5, 0, 0)),
-        invalid(0, 500, 100),
     ),
     groups=(
         Group(
@@ -169,7 +140,6 @@ PREFIX_SAVING = Build(
             "One request saves nothing, nor does a prefix shorter than a block.",
             _edges,
         ),
-        bad_input(_bad_fleets, "No requests, negative lengths and blocks of fewer than 1 token must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -189,10 +159,7 @@ PREFIX_SAVING = Build(
         Slip(
             "The last block of the prefix, partly filled, is not shared: requests go on in it.",
             edits=(
-                (
-                    '_whole("requests", requests)',
-                    'whole = -(-(prefix + unique) // block_size) * block_size\n    _whole("requests", requests)',
-                ),
+                ("    shared = ", "    whole = -(-(prefix + unique) // block_size) * block_size\n    shared = "),
                 ("prefix // block_size * block_size", "min(-(-prefix // block_size) * block_size, whole)"),
             ),
         ),
@@ -214,18 +181,6 @@ PREFIX_SAVING = Build(
         Slip(
             "What is left of the prefix after its whole blocks is stored for each request.",
             edit=("alone - shared - rest", "alone - (shared + requests * -(-unique // block_size) * block_size)"),
-        ),
-        Slip(
-            UNCHECKED.format("no requests, negative lengths, blocks of fewer than 1 token"),
-            edit=(
-                (
-                    '    _whole("requests", requests)\n'
-                    '    _whole("prefix", prefix, 0)\n'
-                    '    _whole("unique", unique, 0)\n'
-                    '    _whole("block_size", block_size)\n'
-                ),
-                "",
-            ),
         ),
     ),
 )

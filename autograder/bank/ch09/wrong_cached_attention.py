@@ -32,9 +32,9 @@ CACHED = (
 
 
 def wrong_mask(query, key, value):
-    from torch.nn import functional
+    import torch
 
-    return functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
 
 
 MASK = (

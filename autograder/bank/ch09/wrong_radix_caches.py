@@ -94,6 +94,10 @@ RADIX_CACHE = (
         ),
     ),
     Slip(
+        "A lock is released once: a second `unlock` with its handle lets a prefix go that another request still uses.",
+        edit=("_path(self._handles.pop(handle))", "_path(self._handles[handle])"),
+    ),
+    Slip(
         "A prefix counts in whole pages: edges part between pages, never inside one.",
         edit=("return place // self._page_size * self._page_size", "return place"),
     ),
