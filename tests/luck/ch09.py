@@ -60,8 +60,6 @@ def pool_in_groups(query, key_pool, value_pool, table, length):
 
 
 def quantized_in_double(x, bits=8):
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
     scale = x.double().abs().max(-1, keepdim=True).values / (2 ** (bits - 1) - 1)
     scale[scale == 0] = 1
     return torch.round(x.double() / scale).to(torch.int8), scale.to(x.dtype)
