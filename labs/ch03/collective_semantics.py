@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from rankzero import checks
+
 #: The eight collectives, by their library names.
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 
@@ -37,17 +39,29 @@ def collective_outputs(
         inputs: ``inputs[r]`` is the input of rank ``r``; all have the same length. For ``broadcast`` and ``scatter``
             only ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut
             it into one block per rank, so its length must be divisible by the number of ranks.
-        root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); a valid rank for
-            every operation.
-        reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; a valid name for every operation.
+        root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); from 0 to N-1 with
+            N inputs.
+        reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; one of these for every operation.
 
     Returns:
         One list per rank; None where the library promises nothing (all but the root of ``gather`` and ``reduce``).
 
-    Raises:
-        ValueError: ``operation`` or ``reduction`` is unknown, ``root`` is not a rank, there are no inputs or one that
-            counts is missing, the lengths differ, or the ranks do not divide a length that is cut.
-
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """
+    ranks = len(inputs)
+    checks.one_of(OPERATIONS, operation=operation)
+    checks.one_of(REDUCTIONS, reduction=reduction)
+    checks.require(ranks > 0, "hold one list per rank", inputs=inputs)
+    checks.count(0, ranks - 1, root=root)
+    _check_lists(operation, inputs, root)
     raise NotImplementedError("03-collective-outputs: not written yet")
+
+
+def _check_lists(operation: str, inputs: Sequence[Sequence[float] | None], root: int) -> None:
+    """The lists that count have one length, and the ranks divide it where a list is cut."""
+    counting = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
+    lengths = {len(values or ()) for values in counting}
+    checks.require(len(lengths) == 1, "hold lists of one length", inputs=inputs)
+    if operation in ("scatter", "reduce_scatter", "all_to_all"):
+        fits = max(lengths) % len(inputs) == 0
+        checks.require(fits, f"have a length divisible by {len(inputs)} ranks", inputs=inputs)

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
     """Rank r's chunk of the sum over all ranks, by a ring of ``N - 1`` steps.
@@ -27,11 +29,9 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
     Returns:
         Chunk r of the sum, a new tensor even with one rank.
 
-    Raises:
-        ValueError: ``x`` is not 1-D.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
     """
+    checks.require(x.dim() == 1, "be 1-D", x=tuple(x.shape))
     raise NotImplementedError("03-ring-reduce-scatter: not written yet")
 
 
@@ -43,14 +43,15 @@ def ring_all_gather(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
 
     Args:
         x: this rank's part, ``sizes[rank]`` elements; unchanged afterwards.
-        sizes: elements of every rank's part, the same list on every rank; 0 is allowed.
+        sizes: elements of every rank's part, one entry per rank, the same list on every rank; not negative.
 
     Returns:
         All parts in rank order, 1-D of ``sum(sizes)`` elements, a new tensor.
-
-    Raises:
-        ValueError: ``sizes`` does not have one entry per rank, or ``x`` does not have ``sizes[rank]`` elements.
     """
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    checks.count(0, sizes=sizes)
+    checks.require(len(sizes) == ranks, f"have {ranks} entries", sizes=sizes)
+    checks.require(x.numel() == sizes[rank], f"have {sizes[rank]} elements", x=x.numel())
     raise NotImplementedError("03-ring-all-gather: not written yet")
 
 
@@ -81,10 +82,9 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
     Returns:
         One 1-D tensor per rank, new tensors.
-
-    Raises:
-        ValueError: ``blocks`` does not have one entry per rank.
     """
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    checks.require(len(blocks) == ranks, f"have {ranks} entries", blocks=len(blocks))
     raise NotImplementedError("03-all-to-all: not written yet")
 
 

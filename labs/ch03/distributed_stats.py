@@ -18,10 +18,7 @@ def distributed_mean(x: torch.Tensor) -> float:
     Sum and count travel together, in float64, in one collective.
 
     Args:
-        x: this rank's elements, any number of them; unchanged afterwards.
-
-    Raises:
-        ValueError: no rank has an element; raised on every rank alike.
+        x: this rank's elements, any number of them, but at least one over all ranks; unchanged afterwards.
     """
     raise NotImplementedError("03-distributed-mean: not written yet")
 
@@ -33,10 +30,7 @@ def distributed_argmax(x: torch.Tensor) -> tuple[float, int, int]:
     candidate.
 
     Args:
-        x: this rank's elements, 1-D, without nan; may be empty on some ranks. Unchanged afterwards.
-
-    Raises:
-        ValueError: no rank has an element; raised on every rank alike.
+        x: this rank's elements, 1-D, without nan; may be empty on some ranks, but not on all. Unchanged afterwards.
     """
     raise NotImplementedError("03-distributed-argmax: not written yet")
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from rankzero import checks
+
 #: The eight collectives, by their library names.
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 
@@ -36,21 +38,23 @@ def collective_outputs(
         inputs: ``inputs[r]`` is the input of rank ``r``; all have the same length. For ``broadcast`` and ``scatter``
             only ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut
             it into one block per rank, so its length must be divisible by the number of ranks.
-        root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); a valid rank for
-            every operation.
-        reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; a valid name for every operation.
+        root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); from 0 to N-1 with
+            N inputs.
+        reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; one of these for every operation.
 
     Returns:
         One list per rank; None where the library promises nothing (all but the root of ``gather`` and ``reduce``).
 
-    Raises:
-        ValueError: ``operation`` or ``reduction`` is unknown, ``root`` is not a rank, there are no inputs or one that
-            counts is missing, the lengths differ, or the ranks do not divide a length that is cut.
-
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """
     ranks = len(inputs)
-    lists = _checked(operation, inputs, root, reduction)
+    checks.one_of(OPERATIONS, operation=operation)
+    checks.one_of(REDUCTIONS, reduction=reduction)
+    checks.require(ranks > 0, "hold one list per rank", inputs=inputs)
+    checks.count(0, ranks - 1, root=root)
+    _check_lists(operation, inputs, root)
+    read = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
+    lists = [list(values or ()) for values in read]
 
     def everywhere(result: list[float]) -> list[list[float] | None]:
         return [list(result) for _ in range(ranks)]
@@ -92,27 +96,11 @@ def _joined(lists: Iterable[list[float]]) -> list[float]:
     return [value for values in lists for value in values]
 
 
-def _checked(operation: str, inputs: Sequence[Sequence[float] | None], root: int, reduction: str) -> list[list[float]]:
-    """The inputs that the operation reads, in rank order (for broadcast and scatter those of the root); otherwise a
-    ValueError."""
-    ranks = len(inputs)
-    if operation not in OPERATIONS:
-        raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-    if ranks == 0:
-        raise ValueError("inputs must hold one list per rank, got none")
-    if not isinstance(root, int) or isinstance(root, bool) or root not in range(ranks):
-        raise ValueError(f"root must be a rank from 0 to {ranks - 1}, got {root!r}")
-    lists: list[list[float]] = []
-    for rank in [root] if operation in ("broadcast", "scatter") else range(ranks):
-        values = inputs[rank]
-        if values is None:
-            raise ValueError(f"inputs[{rank}] must be a list for {operation}, got None")
-        lists.append(list(values))
-    lengths = [len(values) for values in lists]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"inputs must have equal lengths, got {lengths}")
-    if operation in ("scatter", "reduce_scatter", "all_to_all") and lengths[0] % ranks:
-        raise ValueError(f"inputs must have a length divisible by {ranks} ranks for {operation}, got {lengths[0]}")
-    return lists
+def _check_lists(operation: str, inputs: Sequence[Sequence[float] | None], root: int) -> None:
+    """The lists that count have one length, and the ranks divide it where a list is cut."""
+    counting = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
+    lengths = {len(values or ()) for values in counting}
+    checks.require(len(lengths) == 1, "hold lists of one length", inputs=inputs)
+    if operation in ("scatter", "reduce_scatter", "all_to_all"):
+        fits = max(lengths) % len(inputs) == 0
+        checks.require(fits, f"have a length divisible by {len(inputs)} ranks", inputs=inputs)

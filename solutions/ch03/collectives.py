@@ -13,6 +13,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
     """Rank r's chunk of the sum over all ranks, by a ring of ``N - 1`` steps.
@@ -27,13 +29,9 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
     Returns:
         Chunk r of the sum, a new tensor even with one rank.
 
-    Raises:
-        ValueError: ``x`` is not 1-D.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
     """
-    if x.dim() != 1:
-        raise ValueError(f"x must be 1-D, got {x.dim()} dimensions")
+    checks.require(x.dim() == 1, "be 1-D", x=tuple(x.shape))
     rank, ranks = dist.get_rank(), dist.get_world_size()
     chunks = [chunk.clone() for chunk in x.tensor_split(ranks)]
     for step in range(ranks - 1):
@@ -53,19 +51,15 @@ def ring_all_gather(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
 
     Args:
         x: this rank's part, ``sizes[rank]`` elements; unchanged afterwards.
-        sizes: elements of every rank's part, the same list on every rank; 0 is allowed.
+        sizes: elements of every rank's part, one entry per rank, the same list on every rank; not negative.
 
     Returns:
         All parts in rank order, 1-D of ``sum(sizes)`` elements, a new tensor.
-
-    Raises:
-        ValueError: ``sizes`` does not have one entry per rank, or ``x`` does not have ``sizes[rank]`` elements.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    if len(sizes) != ranks:
-        raise ValueError(f"sizes must have one entry for each of {ranks} ranks, got {len(sizes)}")
-    if x.numel() != sizes[rank]:
-        raise ValueError(f"x must have sizes[{rank}] = {sizes[rank]} elements, got {x.numel()}")
+    checks.count(0, sizes=sizes)
+    checks.require(len(sizes) == ranks, f"have {ranks} entries", sizes=sizes)
+    checks.require(x.numel() == sizes[rank], f"have {sizes[rank]} elements", x=x.numel())
     parts = [x.new_empty(size) for size in sizes]
     parts[rank].copy_(x.flatten())
     for step in range(ranks - 1):
@@ -102,13 +96,9 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
     Returns:
         One 1-D tensor per rank, new tensors.
-
-    Raises:
-        ValueError: ``blocks`` does not have one entry per rank.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    if len(blocks) != ranks:
-        raise ValueError(f"blocks must have one entry for each of {ranks} ranks, got {len(blocks)}")
+    checks.require(len(blocks) == ranks, f"have {ranks} entries", blocks=len(blocks))
     counts = [torch.tensor([len(block)]) for block in blocks]
     arriving_counts = [count.clone() for count in counts]
     _swap(counts, arriving_counts)

@@ -113,9 +113,10 @@ def functions(item: Build) -> list[ast.FunctionDef]:
 
 
 def ends(function: ast.FunctionDef) -> bool:
-    """Whether a stub computes nothing: words, calls that check its arguments, and the error."""
+    """Whether a stub computes nothing: words, the checks of its arguments and what they need, and the error."""
     *before, last = function.body
-    return isinstance(last, ast.Raise) and all(isinstance(node, ast.Expr) for node in before)
+    checks = (ast.Expr, ast.Assign, ast.For, ast.If)
+    return isinstance(last, ast.Raise) and all(isinstance(node, checks) for node in before)
 
 
 @every_item

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,10 +127,7 @@ def test_the_star_takes_ranks_times_as_long():
         ((-1.0, 8, 1.0), "message_bytes must be a finite number >= 0, got -1.0"),
         ((1.0, 0, 1.0), "ranks must be an integer >= 1, got 0"),
         ((1.0, 8, 0.0), "bandwidth must be a finite number > 0, got 0.0"),
-        ((1.0, 8, math.inf), "bandwidth must be a finite number > 0, got inf"),
-        ((1.0, True, 1.0), "ranks must be an integer >= 1, got True"),
         ((1.0, 8, 1.0, -1.0), "latency must be a finite number >= 0, got -1.0"),
-        ((1.0, 8, math.nan), "bandwidth must be a finite number > 0, got nan"),
     ],
 )
 def test_times_name_bad_input(time, arguments, sentence):

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero import world
+from solutions.ch03 import collective_cost
 from solutions.ch03.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
 
 INPUTS = [[1.5, -2.0, 3.0], [4.0, 0.5, -6.0], [7.0, 8.0, -0.25], [2.0, -1.0, 0.125]]  # exact in binary
 ROOTED = ("broadcast", "scatter", "gather", "reduce")
+
+
+def test_meaning_and_cost_know_the_same_operations():
+    """Each module has its own list, because a cell of the page must stand alone."""
+    assert collective_cost.OPERATIONS == OPERATIONS
 
 
 @st.composite
@@ -111,9 +117,10 @@ def test_the_library_agrees_on_real_ranks(ranks):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (("broadcast", [[1], [2]], 0, "mean"), "reduction must be one of .*, got 'mean'"),
-        (("all_gather", [[1], None]), r"inputs\[1\] must be a list for all_gather, got None"),
-        (("all_to_all", [[1, 2, 3]] * 2), "inputs must have a length divisible by 2 ranks for all_to_all, got 3"),
+        (("all_reduce", [[1], [2], []]), r"inputs must hold lists of one length, got \[\[1\], \[2\], \[\]\]"),
+        (("all_gather", [[1], None]), r"inputs must hold lists of one length, got \[\[1\], None\]"),
+        (("all_gather", []), r"inputs must hold one list per rank, got \[\]"),
+        (("all_to_all", [[1, 2, 3]] * 2), "inputs must have a length divisible by 2 ranks, got .*3"),
     ],
 )
 def test_bad_input_is_named(call, sentence):

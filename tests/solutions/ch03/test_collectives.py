@@ -223,7 +223,7 @@ def test_the_mended_programs_run():
 
 
 def complaints() -> list[str]:
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ranks = dist.get_world_size()
     calls = [
         lambda: ring_reduce_scatter(torch.ones(2, 2)),
         lambda: ring_all_gather(torch.ones(3), [4] * ranks),
@@ -234,15 +234,15 @@ def complaints() -> list[str]:
     for call in calls:
         with pytest.raises(ValueError) as caught:
             call()
-        said.append(str(caught.value).replace(f"[{rank}]", "[rank]"))
+        said.append(str(caught.value))
     return said
 
 
 def test_bad_input_is_named_on_every_rank():
     for said in world.run(complaints, ranks=2).values:
         assert said == [
-            "x must be 1-D, got 2 dimensions",
-            "x must have sizes[rank] = 4 elements, got 3",
-            "sizes must have one entry for each of 2 ranks, got 3",
-            "blocks must have one entry for each of 2 ranks, got 3",
+            "x must be 1-D, got (2, 2)",
+            "x must have 4 elements, got 3",
+            "sizes must have 2 entries, got [3, 3, 3]",
+            "blocks must have 2 entries, got 3",
         ]
