@@ -11,14 +11,13 @@ from the simulated network (:mod:`rankzero.sim.network`), not from a formula of 
 
 from __future__ import annotations
 
+from rankzero import checks
 from rankzero.sim.network import Network, Run, Transfer, by_rank, simulate_programs
 from solutions.ch04.schedules import (
     and_back,
-    check_count,
     complete,
     cut,
     double_tree_schedule,
-    require,
     ring_all_gather,
     ring_reduce_scatter,
 )
@@ -48,10 +47,9 @@ def simulate_all_reduce(algorithm: str, message_bytes: float, ranks: int, networ
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
     """
-    require(algorithm in SCHEDULES, f"algorithm must be one of {', '.join(SCHEDULES)}", algorithm)
-    check_count("ranks", ranks)
-    check_count("chunks", chunks)
-    require(algorithm in PIPELINED or chunks == 1, f"chunks must be 1 for {algorithm}", chunks)
+    checks.one_of(SCHEDULES, algorithm=algorithm)
+    checks.count(ranks=ranks, chunks=chunks)
+    checks.require(algorithm in PIPELINED or chunks == 1, f"be 1 for {algorithm}", chunks=chunks)
     match algorithm:
         case "ring":
             transfers, parts = ring_schedule(ranks), ranks
@@ -63,7 +61,7 @@ def simulate_all_reduce(algorithm: str, message_bytes: float, ranks: int, networ
             transfers, parts = halving_doubling_schedule(ranks), ranks
         case "hierarchical":
             size = network.ranks_per_node or ranks
-            require(ranks % size == 0, f"ranks must be a multiple of ranks_per_node = {size}", ranks)
+            checks.require(ranks % size == 0, f"be a multiple of ranks_per_node = {size}", ranks=ranks)
             transfers, parts = hierarchical_schedule(ranks // size, size), ranks
         case _:
             transfers, parts = chain_schedule(ranks, chunks), chunks
@@ -82,8 +80,7 @@ def simulate_relay(message_bytes: float, ranks: int, network: Network, chunks: i
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
     """
-    check_count("ranks", ranks)
-    check_count("chunks", chunks)
+    checks.count(ranks=ranks, chunks=chunks)
     transfers = [Transfer(rank, rank + 1, (chunk,), "copy") for chunk in range(chunks) for rank in range(ranks - 1)]
     holds = [[{0} if rank == 0 else set()] * chunks for rank in range(ranks)]
     return simulate_programs(by_rank(transfers, ranks), cut(message_bytes, chunks), network, holds)
@@ -115,7 +112,7 @@ def halving_doubling_schedule(ranks: int) -> list[Transfer]:
         ValueError: ``ranks`` is not a power of two.
     """
     levels = (ranks - 1).bit_length()
-    require(ranks == 1 << levels, "ranks must be a power of two for halving_doubling", ranks)
+    checks.require(ranks == 1 << levels, "be a power of two for halving_doubling", ranks=ranks)
     return and_back(
         [
             Transfer(rank, rank ^ bit, tuple(c for c in range(ranks) if (c ^ rank) // bit == 1), "reduce")

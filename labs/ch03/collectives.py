@@ -83,7 +83,7 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     Returns:
         One 1-D tensor per rank, new tensors.
     """
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ranks = dist.get_world_size()
     checks.require(len(blocks) == ranks, f"have {ranks} entries", blocks=len(blocks))
     raise NotImplementedError("03-all-to-all: not written yet")
 

@@ -12,6 +12,8 @@ The model has one port per rank, which sends and receives at once; a message of 
 
 from __future__ import annotations
 
+from rankzero import checks
+
 #: What :func:`all_reduce_time` knows.
 ALGORITHMS = ("ring", "tree", "double_tree", "halving_doubling")
 
@@ -31,12 +33,15 @@ def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth:
         bandwidth: of one rank's port, one direction, bytes/s; positive.
         latency: start-up cost of one message (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002; Thakur, Rabenseifner and Gropp (2005),
     doi:10.1177/1094342005051521; Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001.
     """
+    checks.one_of(ALGORITHMS, algorithm=algorithm)
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    if algorithm == "halving_doubling":
+        checks.require(ranks.bit_count() == 1, "be a power of two", ranks=ranks)
     raise NotImplementedError("04-all-reduce-time: not written yet")
 
 
@@ -50,10 +55,11 @@ def crossover_bytes(ranks: int, bandwidth: float, latency: float, algorithm: str
         bandwidth: of one rank's port, one direction, bytes/s; positive.
         latency: start-up cost of one message (alpha), seconds; not negative.
         algorithm: the tree: ``double_tree`` or ``tree``, as in ``all_reduce_time``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth=bandwidth)
+    checks.amount(latency=latency)
+    checks.one_of(("double_tree", "tree"), algorithm=algorithm)
     raise NotImplementedError("04-crossover-bytes: not written yet")
 
 
@@ -71,12 +77,10 @@ def double_binary_tree(ranks: int) -> tuple[list[int | None], list[int | None]]:
     Returns:
         ``(first, second)``: ``first[r]`` is the parent of rank r in the first tree.
 
-    Raises:
-        ValueError: ``ranks`` is not an integer >= 1.
-
     Source: NVIDIA NCCL, src/graph/trees.cc, ``ncclGetDtree``; Sanders, Speck and Traeff (2009),
     doi:10.1016/j.parco.2009.09.001.
     """
+    checks.count(ranks=ranks)
     raise NotImplementedError("04-double-binary-tree: not written yet")
 
 
@@ -102,8 +106,8 @@ def hierarchical_all_reduce_time(
         inter_bandwidth: of one rank's own network port, one direction, bytes/s; positive.
         intra_latency: start-up cost of a message inside, seconds; not negative.
         inter_latency: start-up cost of a message across nodes, seconds; not negative.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(nodes=nodes, ranks_per_node=ranks_per_node)
+    checks.amount(message_bytes=message_bytes, intra_latency=intra_latency, inter_latency=inter_latency)
+    checks.positive(intra_bandwidth=intra_bandwidth, inter_bandwidth=inter_bandwidth)
     raise NotImplementedError("04-hierarchical-all-reduce-time: not written yet")

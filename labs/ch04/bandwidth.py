@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 #: Operations that :func:`bus_bandwidth` knows.
 MEASURED = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
 
@@ -26,11 +28,12 @@ def bus_bandwidth(operation: str, message_bytes: float, seconds: float, ranks: i
         seconds: t, the measured time of one operation; positive.
         ranks: N, at least 1. One rank moves nothing: 0.0, but for broadcast and reduce, whose factor is always 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
+    checks.one_of(MEASURED, operation=operation)
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(seconds=seconds)
+    checks.count(ranks=ranks)
     raise NotImplementedError("04-bus-bandwidth: not written yet")
 
 
@@ -42,14 +45,16 @@ def fit_alpha_beta(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[fl
 
     Args:
         sizes: message sizes m, bytes; not negative, at least two different ones.
-        seconds: the time t of each; positive.
+        seconds: the time t of each, as many as sizes; positive. By and large they grow with the size, so that the
+            bandwidth comes out positive.
 
     Returns:
         ``(latency, bandwidth)``, seconds and bytes/s. The latency may come out negative.
-
-    Raises:
-        ValueError: an argument is outside its range, the lengths differ, or the fitted time does not grow with size.
     """
+    checks.amount(sizes=sizes)
+    checks.positive(seconds=seconds)
+    checks.require(len(set(sizes)) >= 2, "hold two different sizes", sizes=sizes)
+    checks.require(len(seconds) == len(sizes), "be as many as sizes", seconds=seconds)
     raise NotImplementedError("04-fit-alpha-beta: not written yet")
 
 
@@ -62,10 +67,10 @@ def communication_ratio(gradient_bytes: float, ranks: int, bandwidth: float, flo
         bandwidth: of one link of the ring, one direction, bytes/s; positive.
         flops: work of one rank in one step, FLOP; positive.
         rate: FLOP/s that a rank achieves (not its peak); positive.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.amount(gradient_bytes=gradient_bytes)
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth=bandwidth, flops=flops, rate=rate)
     raise NotImplementedError("04-communication-ratio: not written yet")
 
 
@@ -73,9 +78,12 @@ def debug_gbit(size_mb: float, ranks: int, bandwidth_gbps: float) -> float:
     """Time of one ring all-reduce without latency, in seconds, from a size and a rate as a web form takes them.
 
     Args:
-        size_mb: the tensor on each rank, in MB (10**6 bytes).
+        size_mb: the tensor on each rank, in MB (10**6 bytes); not negative.
         ranks: processes in the ring; at least 1.
-        bandwidth_gbps: of one link, one direction, in Gb/s (10**9 bits per second).
+        bandwidth_gbps: of one link, one direction, in Gb/s (10**9 bits per second); positive.
     """
+    checks.amount(size_mb=size_mb)
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth_gbps=bandwidth_gbps)
     size_gb = size_mb / 1024
     return 2 * (ranks - 1) / ranks * size_gb / bandwidth_gbps

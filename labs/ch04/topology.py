@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 
 @dataclass(frozen=True)
 class Topology:
@@ -38,11 +40,8 @@ def parse_topology(text: str) -> Topology:
     may be missing; the last of them is not kept. Text before and after the matrix is skipped.
 
     Args:
-        text: the command's output.
-
-    Raises:
-        ValueError: there is no matrix, a row is missing or too short, the diagonal is not ``X``, a code is unknown, or
-            the two codes of a pair differ; the message names the row or the pair.
+        text: the command's output, with a whole matrix: a row for every device, with a code for every device, ``X``
+            for itself; both codes of a pair agree.
 
     Source: NVIDIA System Management Interface, legend of ``nvidia-smi topo -m``.
     """
@@ -57,10 +56,8 @@ def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> li
     ones it is the smallest, number by number.
 
     Args:
-        links: ``links[a][b]`` is the code of the connection between a and b.
-        gpus: names as ``GPU0``, from 1 to 8 different ones that ``links`` holds.
-
-    Raises:
-        ValueError: ``gpus`` is not such a list, a pair has no code, or its code is unknown.
+        links: ``links[a][b]`` is the code of the connection between a and b, for every two of the GPUs.
+        gpus: names as ``GPU0``, from 1 to 8 different ones.
     """
+    checks.require(1 <= len(set(gpus)) == len(gpus) <= 8, "be from 1 to 8 different names", gpus=gpus)
     raise NotImplementedError("04-best-ring: not written yet")

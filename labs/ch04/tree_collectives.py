@@ -13,6 +13,8 @@ import time
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def tree_all_reduce(x: torch.Tensor) -> torch.Tensor:
     """The sum over all ranks, on every rank: a binomial reduce to rank 0, then a binomial broadcast back.
@@ -39,6 +41,7 @@ def debug_barrier(x: torch.Tensor, calls: int) -> float:
         x: any shape, the same shape and type on every rank; unchanged afterwards.
         calls: how many all-reduces are timed; at least 1.
     """
+    checks.count(calls=calls)
     buffer = x.clone()
     seconds = 0.0
     for _ in range(calls):

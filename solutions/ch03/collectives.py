@@ -97,8 +97,9 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     Returns:
         One 1-D tensor per rank, new tensors.
     """
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ranks = dist.get_world_size()
     checks.require(len(blocks) == ranks, f"have {ranks} entries", blocks=len(blocks))
+    rank = dist.get_rank()
     counts = [torch.tensor([len(block)]) for block in blocks]
     arriving_counts = [count.clone() for count in counts]
     _swap(counts, arriving_counts)

@@ -11,7 +11,7 @@ The model has one port per rank, which sends and receives at once; a message of 
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
 from ..ch03.collective_cost import ring_all_reduce_time
 
@@ -34,15 +34,15 @@ def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth:
         bandwidth: of one rank's port, one direction, bytes/s; positive.
         latency: start-up cost of one message (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002; Thakur, Rabenseifner and Gropp (2005),
     doi:10.1177/1094342005051521; Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001.
     """
-    _require(algorithm in ALGORITHMS, f"algorithm must be one of {', '.join(ALGORITHMS)}", algorithm)
-    _check_message(message_bytes, ranks)
-    _check_link(bandwidth, latency)
+    checks.one_of(ALGORITHMS, algorithm=algorithm)
+    checks.count(ranks=ranks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    if algorithm == "halving_doubling":
+        checks.require(ranks.bit_count() == 1, "be a power of two", ranks=ranks)
     levels = (ranks - 1).bit_length()
     match algorithm:
         case "ring":
@@ -52,7 +52,6 @@ def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth:
         case "double_tree":
             return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
         case _:
-            _require(ranks == 1 << levels, "ranks must be a power of two for halving_doubling", ranks)
             return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
 
 
@@ -66,13 +65,11 @@ def crossover_bytes(ranks: int, bandwidth: float, latency: float, algorithm: str
         bandwidth: of one rank's port, one direction, bytes/s; positive.
         latency: start-up cost of one message (alpha), seconds; not negative.
         algorithm: the tree: ``double_tree`` or ``tree``, as in ``all_reduce_time``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_count("ranks", ranks)
-    _check_link(bandwidth, latency)
-    _require(algorithm in ("double_tree", "tree"), "algorithm must be double_tree or tree", algorithm)
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth=bandwidth)
+    checks.amount(latency=latency)
+    checks.one_of(("double_tree", "tree"), algorithm=algorithm)
     if ranks == 1:
         return 0.0
     levels = (ranks - 1).bit_length()
@@ -96,13 +93,10 @@ def double_binary_tree(ranks: int) -> tuple[list[int | None], list[int | None]]:
     Returns:
         ``(first, second)``: ``first[r]`` is the parent of rank r in the first tree.
 
-    Raises:
-        ValueError: ``ranks`` is not an integer >= 1.
-
     Source: NVIDIA NCCL, src/graph/trees.cc, ``ncclGetDtree``; Sanders, Speck and Traeff (2009),
     doi:10.1016/j.parco.2009.09.001.
     """
-    _check_count("ranks", ranks)
+    checks.count(ranks=ranks)
     first = [_parent(rank, ranks) for rank in range(ranks)]
     renamed = [ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks for rank in range(ranks)]
     second: list[int | None] = [None] * ranks
@@ -133,15 +127,10 @@ def hierarchical_all_reduce_time(
         inter_bandwidth: of one rank's own network port, one direction, bytes/s; positive.
         intra_latency: start-up cost of a message inside, seconds; not negative.
         inter_latency: start-up cost of a message across nodes, seconds; not negative.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_count("nodes", nodes)
-    _check_count("ranks_per_node", ranks_per_node)
-    _check_message(message_bytes, 1)
-    _check_link(intra_bandwidth, intra_latency, "intra_")
-    _check_link(inter_bandwidth, inter_latency, "inter_")
+    checks.count(nodes=nodes, ranks_per_node=ranks_per_node)
+    checks.amount(message_bytes=message_bytes, intra_latency=intra_latency, inter_latency=inter_latency)
+    checks.positive(intra_bandwidth=intra_bandwidth, inter_bandwidth=inter_bandwidth)
     share = message_bytes / ranks_per_node
     inside = ring_all_reduce_time(message_bytes, ranks_per_node, intra_bandwidth, intra_latency)
     return inside + ring_all_reduce_time(share, nodes, inter_bandwidth, inter_latency)
@@ -154,24 +143,3 @@ def _parent(rank: int, ranks: int) -> int | None:
     bit = rank & -rank
     upper = (rank - bit) | 2 * bit
     return upper if upper < ranks else rank - bit
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
-
-
-def _check_count(name: str, value: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    _require(whole and value >= 1, f"{name} must be an integer >= 1", value)
-
-
-def _check_message(message_bytes: float, ranks: int) -> None:
-    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite number >= 0", message_bytes)
-    _check_count("ranks", ranks)
-
-
-def _check_link(bandwidth: float, latency: float, level: str = "") -> None:
-    _require(0 < bandwidth < math.inf, f"{level}bandwidth must be a finite number > 0", bandwidth)
-    _require(0 <= latency < math.inf, f"{level}latency must be a finite number >= 0", latency)

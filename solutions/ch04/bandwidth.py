@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rankzero import checks
 from rankzero.facts.units import MB, Gbit
 
 from ..ch03.collective_cost import ring_all_reduce_time
@@ -30,15 +31,12 @@ def bus_bandwidth(operation: str, message_bytes: float, seconds: float, ranks: i
         seconds: t, the measured time of one operation; positive.
         ranks: N, at least 1. One rank moves nothing: 0.0, but for broadcast and reduce, whose factor is always 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: nccl-tests, doc/PERFORMANCE.md.
     """
-    _require(operation in MEASURED, f"operation must be one of {', '.join(MEASURED)}", operation)
-    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite number >= 0", message_bytes)
-    _check_positive("seconds", seconds)
-    _check_ranks(ranks)
+    checks.one_of(MEASURED, operation=operation)
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(seconds=seconds)
+    checks.count(ranks=ranks)
     others = (ranks - 1) / ranks
     factor = {"all_reduce": 2 * others, "broadcast": 1.0, "reduce": 1.0}.get(operation, others)
     return factor * message_bytes / seconds
@@ -52,28 +50,24 @@ def fit_alpha_beta(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[fl
 
     Args:
         sizes: message sizes m, bytes; not negative, at least two different ones.
-        seconds: the time t of each; positive.
+        seconds: the time t of each, as many as sizes; positive. By and large they grow with the size, so that the
+            bandwidth comes out positive.
 
     Returns:
         ``(latency, bandwidth)``, seconds and bytes/s. The latency may come out negative.
-
-    Raises:
-        ValueError: an argument is outside its range, the lengths differ, or the fitted time does not grow with size.
     """
-    if len(sizes) != len(seconds):
-        raise ValueError(f"sizes and seconds must have one length, got {len(sizes)} and {len(seconds)}")
-    for size in sizes:
-        _require(0 <= size < math.inf, "sizes must hold finite numbers >= 0", size)
-    for time in seconds:
-        _check_positive("every entry of seconds", time)
-    _require(len(set(sizes)) >= 2, "sizes must hold two different sizes or more", list(sizes))
+    checks.amount(sizes=sizes)
+    checks.positive(seconds=seconds)
+    checks.require(len(set(sizes)) >= 2, "hold two different sizes", sizes=sizes)
+    checks.require(len(seconds) == len(sizes), "be as many as sizes", seconds=seconds)
     weights = [1 / time**2 for time in seconds]
     middle = _mean(weights, sizes)
     typical = _mean(weights, seconds)
     spread = _mean(weights, [(size - middle) ** 2 for size in sizes])
     pairs = zip(sizes, seconds, strict=True)
     slope = _mean(weights, [(size - middle) * (time - typical) for size, time in pairs]) / spread
-    _require(slope > 0, "the fitted time must grow with the size, slope", slope)
+    if slope <= 0:
+        raise ValueError(f"the fitted time must grow with the size, got {slope} s per byte")
     return typical - slope * middle, 1 / slope
 
 
@@ -86,14 +80,10 @@ def communication_ratio(gradient_bytes: float, ranks: int, bandwidth: float, flo
         bandwidth: of one link of the ring, one direction, bytes/s; positive.
         flops: work of one rank in one step, FLOP; positive.
         rate: FLOP/s that a rank achieves (not its peak); positive.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _require(0 <= gradient_bytes < math.inf, "gradient_bytes must be a finite number >= 0", gradient_bytes)
-    _check_ranks(ranks)
-    for name, value in (("bandwidth", bandwidth), ("flops", flops), ("rate", rate)):
-        _check_positive(name, value)
+    checks.amount(gradient_bytes=gradient_bytes)
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth=bandwidth, flops=flops, rate=rate)
     return ring_all_reduce_time(gradient_bytes, ranks, bandwidth) / (flops / rate)
 
 
@@ -101,28 +91,16 @@ def debug_gbit(size_mb: float, ranks: int, bandwidth_gbps: float) -> float:
     """Time of one ring all-reduce without latency, in seconds, from a size and a rate as a web form takes them.
 
     Args:
-        size_mb: the tensor on each rank, in MB (10**6 bytes).
+        size_mb: the tensor on each rank, in MB (10**6 bytes); not negative.
         ranks: processes in the ring; at least 1.
-        bandwidth_gbps: of one link, one direction, in Gb/s (10**9 bits per second).
+        bandwidth_gbps: of one link, one direction, in Gb/s (10**9 bits per second); positive.
     """
+    checks.amount(size_mb=size_mb)
+    checks.count(ranks=ranks)
+    checks.positive(bandwidth_gbps=bandwidth_gbps)
     return ring_all_reduce_time(size_mb * MB, ranks, bandwidth_gbps * Gbit)
 
 
 def _mean(weights: Sequence[float], values: Sequence[float]) -> float:
     """The weighted mean."""
     return math.fsum(w * v for w, v in zip(weights, values, strict=True)) / math.fsum(weights)
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
-
-
-def _check_positive(name: str, value: float) -> None:
-    _require(0 < value < math.inf, f"{name} must be a finite number > 0", value)
-
-
-def _check_ranks(ranks: int) -> None:
-    whole = isinstance(ranks, int) and not isinstance(ranks, bool)
-    _require(whole and ranks >= 1, "ranks must be an integer >= 1", ranks)

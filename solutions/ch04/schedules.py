@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rankzero import checks
 from rankzero.sim.network import Network, Run, Transfer, by_rank, simulate_programs
 
 from .all_reduce_algorithms import double_binary_tree
@@ -38,10 +39,8 @@ def two_level_schedule(ranks: int, group: int, trees: int, chunks: int = 1) -> t
     Raises:
         ValueError: ``group`` does not divide ``ranks``, or ``trees`` is neither 0 nor 2.
     """
-    if group < 1 or ranks % group:
-        raise ValueError(f"group must divide {ranks} ranks, got {group!r}")
-    if trees not in (0, 2):
-        raise ValueError(f"trees must be 0 or 2, got {trees!r}")
+    checks.require(group >= 1 and ranks % group == 0, f"divide {ranks} ranks", group=group)
+    checks.one_of((0, 2), trees=trees)
     groups = ranks // group
     pieces = chunks if trees else groups
     members = [range(first, first + group) for first in range(0, ranks, group)]
@@ -137,23 +136,10 @@ def and_back(reductions: list[Transfer]) -> list[Transfer]:
 
 def cut(message_bytes: float, parts: int) -> list[int]:
     """Sizes of ``parts`` chunks in whole bytes, the larger ones first."""
-    number = isinstance(message_bytes, (int, float)) and not isinstance(message_bytes, bool)
-    whole = number and message_bytes >= 0 and float(message_bytes).is_integer()
-    require(whole, "message_bytes must be a whole number >= 0", message_bytes)
+    checks.amount(message_bytes=message_bytes)
+    checks.require(float(message_bytes).is_integer(), "be a whole number", message_bytes=message_bytes)
     least, larger = divmod(int(message_bytes), parts)
     return [least + 1] * larger + [least] * (parts - larger)
-
-
-def check_count(name: str, value: int) -> None:
-    """Refuse what is not an integer >= 1."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    require(whole and value >= 1, f"{name} must be an integer >= 1", value)
-
-
-def require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that states the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
 
 
 def _first_steps(edges: dict[Edge, int]) -> dict[Edge, int]:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from rankzero import checks
+
 _COLUMNS = "CPU Affinity|NUMA Affinity|GPU NUMA ID"
 _FAR_TO_NEAR = ("SYS", "NODE", "PHB", "PXB", "PIX")  # before any NVLink
 _CODE = re.compile(r"NV[1-9]\d*|" + "|".join(_FAR_TO_NEAR))
@@ -43,11 +45,8 @@ def parse_topology(text: str) -> Topology:
     may be missing; the last of them is not kept. Text before and after the matrix is skipped.
 
     Args:
-        text: the command's output.
-
-    Raises:
-        ValueError: there is no matrix, a row is missing or too short, the diagonal is not ``X``, a code is unknown, or
-            the two codes of a pair differ; the message names the row or the pair.
+        text: the command's output, with a whole matrix: a row for every device, with a code for every device, ``X``
+            for itself; both codes of a pair agree.
 
     Source: NVIDIA System Management Interface, legend of ``nvidia-smi topo -m``.
     """
@@ -88,16 +87,12 @@ def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> li
     ones it is the smallest, number by number.
 
     Args:
-        links: ``links[a][b]`` is the code of the connection between a and b.
-        gpus: names as ``GPU0``, from 1 to 8 different ones that ``links`` holds.
-
-    Raises:
-        ValueError: ``gpus`` is not such a list, a pair has no code, or its code is unknown.
+        links: ``links[a][b]`` is the code of the connection between a and b, for every two of the GPUs.
+        gpus: names as ``GPU0``, from 1 to 8 different ones.
     """
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8:
-        raise ValueError(f"gpus must be from 1 to 8 different names, got {list(gpus)!r}")
+    checks.require(1 <= len(set(gpus)) == len(gpus) <= 8, "be from 1 to 8 different names", gpus=gpus)
     first, *rest = sorted(gpus, key=_number)
-    speed = {(a, b): _nearness(_code(links, a, b)) for a, b in permutations(gpus, 2)}
+    speed = {(a, b): _nearness(links[a][b]) for a, b in permutations(gpus, 2)}
 
     def slowest_hop(order: tuple[str, ...]) -> int:
         return min(map(speed.__getitem__, zip((first, *order), (*order, first), strict=True)))
@@ -135,20 +130,9 @@ def _check_pairs(links: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def _number(gpu: str) -> int:
-    found = re.fullmatch(r"GPU(\d+)", gpu)
-    if not found:
-        raise ValueError(f"gpus must be names as GPU0, got {gpu!r}")
-    return int(found[1])
+    return int(gpu.removeprefix("GPU"))
 
 
 def _nearness(code: str) -> int:
     """The place of a code in the order from far to near."""
-    if not _CODE.fullmatch(code):
-        raise ValueError(f"links must hold codes NV#, PIX, PXB, PHB, NODE or SYS, got {code!r}")
     return len(_FAR_TO_NEAR) - 1 + int(code[2:]) if code.startswith("NV") else _FAR_TO_NEAR.index(code)
-
-
-def _code(links: Mapping[str, Mapping[str, str]], a: str, b: str) -> str:
-    if b not in links.get(a, {}):
-        raise ValueError(f"links must hold a code for each pair, found none for {a} and {b}")
-    return links[a][b]

@@ -112,26 +112,3 @@ def switched(rng: Random) -> dict[str, dict[str, str]]:
 def shared_cores(text: str) -> bool:
     """Whether a GPU's cores are printed as two ranges."""
     return any("," in line for line in text.splitlines() if line.startswith("GPU"))
-
-
-def broken(rng: Random) -> list[str]:
-    """Texts that hold no matrix, or a wrong one."""
-    links = switched(rng)
-    gpus = [name for name in links if name.startswith("GPU")]
-    columns = rng.choice(COLUMNS)
-    good = printed(rng, links, columns)
-    rows = good.splitlines()
-    a, b = rng.sample(gpus, 2)
-    code = links[a][b]
-    at = rows.index(next(row for row in rows if row.startswith(a)))
-    unlike = {**links, a: {**links[a], b: "SYS"}}
-    unknown = {**links, a: {**links[a], b: "NVX"}, b: {**links[b], a: "NVX"}}
-    return [
-        LEGEND,
-        "",
-        "\n".join(rows[:at] + rows[at + 1 :]),
-        "\n".join([*rows[:at], "\t".join(rows[at].split("\t")[:2]), *rows[at + 1 :]]),
-        good.replace(" X ", f" {code} ", 1),
-        printed(rng, unlike, columns),
-        printed(rng, unknown, columns),
-    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch04 import matrices
-from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip
 
 
@@ -50,10 +49,6 @@ def _large(rng: Random) -> list[Case]:
     ]
 
 
-def _broken_of_each(rng: Random) -> list[Case]:
-    return [Case(args=(text,), raises="ValueError") for text in matrices.broken(rng)]
-
-
 PARSE_TOPOLOGY = Build(
     id="04-parse-topology",
     module="topology",
@@ -66,8 +61,6 @@ PARSE_TOPOLOGY = Build(
         Case(args=(matrices.PRINTED,)),
         Case(args=(matrices.TWO_CARDS,)),
         Case(args=("\tGPU0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t0-15\tN/A\n",)),
-        Case(args=(matrices.PRINTED.replace("GPU1\tNV12", "GPU1\tNV4"),), raises="ValueError"),
-        Case(args=("Legend:\n  X = Self\n",), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -84,11 +77,6 @@ PARSE_TOPOLOGY = Build(
             4,
             "Blanks may replace tabs, and the legend and the columns after the devices may be missing.",
             _large,
-        ),
-        bad_input(
-            _broken_of_each,
-            "Bad input must raise ValueError: no matrix, a row that is missing or too short, a diagonal without X, an "
-            "unknown code, two codes for a pair.",
         ),
     ),
     slips=(
@@ -139,20 +127,6 @@ PARSE_TOPOLOGY = Build(
                     "    legend = {name: rest for name, rest in rows.items() if name and name not in links}\n"
                     "    links |= {name: dict(zip(devices, rest.split())) for name, rest in legend.items()}\n"
                 ),
-            ),
-        ),
-        Slip(
-            "Impossible arguments were accepted: no matrix, a missing row, codes that differ.",
-            edits=(
-                (".splitlines()", '.splitlines() or [""]'),
-                ("_is_header(line.split())), None)", "_is_header(line.split())), 0)"),
-                (
-                    "    links: dict[str, dict[str, str]] = {}",
-                    '    rows = dict.fromkeys(devices, "") | rows\n    links = {}',
-                ),
-                ("len(codes) < len(devices)", "False"),
-                ("zip(devices, codes, strict=True)", "zip(devices, codes)"),
-                ("    _check_pairs(links)\n", ""),
             ),
         ),
     ),

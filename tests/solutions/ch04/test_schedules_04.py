@@ -35,5 +35,5 @@ def test_one_level_is_a_ring(group):
 def test_arguments_outside_their_range_are_refused():
     with pytest.raises(ValueError, match="group must divide 16 ranks, got 3"):
         two_level_schedule(16, 3, 0)
-    with pytest.raises(ValueError, match="trees must be 0 or 2, got 1"):
+    with pytest.raises(ValueError, match="trees must be one of 0, 2, got 1"):
         two_level_schedule(16, 4, 1)

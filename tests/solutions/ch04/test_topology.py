@@ -196,5 +196,9 @@ def test_every_code_has_its_place():
     assert all(CODE.fullmatch(code) for code in ("NV1", "NV36", "PIX"))
     with pytest.raises(ValueError, match=r"code must be NV#, .*, got 'NV0'"):
         nearness("NV0")
-    with pytest.raises(ValueError, match=r"links must hold codes NV#, .*, got 'SOC'"):
-        best_ring({"GPU0": {"GPU1": "SOC"}, "GPU1": {"GPU0": "SOC"}}, ["GPU0", "GPU1"])
+
+
+@pytest.mark.parametrize("gpus", [[], ["GPU0", "GPU1", "GPU0"], [f"GPU{n}" for n in range(9)]])
+def test_a_ring_has_one_to_eight_different_gpus(gpus):
+    with pytest.raises(ValueError, match="gpus must be from 1 to 8 different names, got "):
+        best_ring(cube_mesh(), gpus)
