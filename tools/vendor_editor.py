@@ -41,5 +41,6 @@ def bundle() -> str | None:
             if done.returncode:
                 return f"the editor could not be bundled: {(done.stderr or done.stdout).strip()[-300:]}"
         TARGET.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Path(folder) / "out" / "editor.js", TARGET)
+        shutil.copy(Path(folder) / "out" / "editor.js", made := TARGET.with_suffix(".new"))
+        made.replace(TARGET)  # what may be a link to the copy of another checkout stays as it is
     return None

@@ -161,6 +161,33 @@ def check(card) -> str:
     return card.locator(".rz-result").inner_text()
 
 
+OPEN_EDITOR = """(text) => {
+  const place = Object.assign(document.createElement("div"), { id: "folds", className: "rz-editor" });
+  document.querySelector("article").prepend(place);
+  window.folds = window.rankzeroEditor(place, { text, label: "A stub", changed() {}, submit() {} });
+}"""
+
+#: A stub with a short helper and a long one.
+FOLDED = """def rings(number, pairs):
+    _check_number(number)
+    _check_pairs(pairs)
+    raise NotImplementedError
+
+
+def _check_number(number):
+    checks.count(number=number)
+
+
+def _check_pairs(pairs):
+    first = pairs
+    second = pairs
+    third = pairs
+    fourth = pairs
+    fifth = pairs
+    sixth = pairs
+    last = pairs"""
+
+
 def program(body: str) -> str:
     return f"def ring_all_reduce_time(message_bytes, ranks, bandwidth, latency=0.0):\n    {body}\n"
 
@@ -205,6 +232,29 @@ def test_the_keyboard_passes_an_editor_and_leaves_one_that_was_written_in(page):
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(button).to_be_focused()
+
+
+def test_long_checks_are_folded_and_nothing_is_lost(page):
+    """Kills checks that push the reader's own function out of sight, and a fold that hides text from the check."""
+    bench(page)
+    page.evaluate(OPEN_EDITOR, FOLDED)
+    editor = page.locator("#folds")
+    mark, hidden = editor.locator(".rz-folded"), editor.get_by_text("last = pairs")
+    expect(mark).to_have_text("… 7 lines")
+    expect(hidden).to_have_count(0)
+    expect(editor.get_by_text("checks.count(number=number)")).to_be_visible()
+    assert page.evaluate("() => window.folds.get()") == FOLDED
+    mark.click()
+    expect(hidden).to_be_visible()
+    page.evaluate("text => window.folds.set(text)", FOLDED + "\n")
+    expect(mark).to_have_count(1)
+    assert page.evaluate("() => window.folds.get()") == FOLDED + "\n"
+    editor.get_by_text("_check_pairs", exact=True).last.click()
+    page.keyboard.press("Control+Shift+BracketRight")
+    expect(mark).to_have_count(0)
+    page.keyboard.press("Control+Shift+BracketLeft")
+    expect(mark).to_have_count(1)
+    page.evaluate("() => document.getElementById('folds').remove()")
 
 
 def test_a_slip_is_named_and_what_is_printed_is_shown(page):
