@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def moe_parameters(
     hidden: int,
@@ -36,11 +38,11 @@ def moe_parameters(
     Returns:
         ``(total, active)``: ``shared_parameters`` and L (E + S) experts, or L (k + S) experts.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Jiang et al. (2024), arXiv:2401.04088; DeepSeek-AI (2024), arXiv:2412.19437.
     """
+    checks.count(hidden=hidden, expert_ffn=expert_ffn, experts=experts)
+    checks.count(1, experts, top_k=top_k)
+    checks.count(0, moe_layers=moe_layers, shared_parameters=shared_parameters, shared_experts=shared_experts)
     raise NotImplementedError("07-moe-parameters: not written yet")
 
 
@@ -53,13 +55,14 @@ def expert_capacity(tokens: int, experts: int, top_k: int, capacity_factor: floa
         tokens: T, routed together; not negative.
         experts: E, at least 1.
         top_k: k, experts that one token visits; from 1 to E.
-        capacity_factor: positive, finite.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        capacity_factor: positive.
 
     Source: Lepikhin et al. (2020), arXiv:2006.16668; Fedus, Zoph and Shazeer (2021), arXiv:2101.03961.
     """
+    checks.count(0, tokens=tokens)
+    checks.count(experts=experts)
+    checks.count(1, experts, top_k=top_k)
+    checks.positive(capacity_factor=capacity_factor)
     raise NotImplementedError("07-expert-capacity: not written yet")
 
 
@@ -70,18 +73,20 @@ def keep_within_capacity(choices: list[list[int]], experts: int, capacity: int) 
     served in their order.
 
     Args:
-        choices: ``choices[t]`` are the experts of token t, best first; the same number for every token.
-        experts: E, at least 1; they are numbered from 0.
+        choices: ``choices[t]`` are the experts of token t, numbers from 0 to E - 1, best first; equally many for every
+            token.
+        experts: E, at least 1.
         capacity: assignments that one expert takes; not negative.
 
     Returns:
         In the shape of ``choices``, True where the assignment is kept.
 
-    Raises:
-        ValueError: ``experts`` or ``capacity`` is outside its range, or a choice is no expert.
-
     Source: Lepikhin et al. (2020), arXiv:2006.16668, algorithm 1.
     """
+    checks.count(experts=experts)
+    checks.count(0, capacity=capacity)
+    checks.count(0, experts - 1, choices=choices)
+    checks.require(len(set(map(len, choices))) <= 1, "hold equally many experts for every token", choices=choices)
     raise NotImplementedError("07-keep-within-capacity: not written yet")
 
 
@@ -109,9 +114,13 @@ def all_to_all_bytes(
         once_per_rank: whether a token travels once to a rank where several of its experts are.
         experts: E, an integer, needed for ``once_per_rank``; a multiple of R, at least k.
 
-    Raises:
-        ValueError: an argument is outside its range or missing; the message names it and its value.
-
     Source: Rajbhandari et al. (2022), arXiv:2201.05596; DeepSeek-AI (2024), arXiv:2412.19437, section 3.2.
     """
+    checks.count(0, tokens=tokens)
+    checks.count(hidden=hidden, top_k=top_k, ranks=ranks)
+    checks.amount(bytes_per_element=bytes_per_element)
+    checks.require(not once_per_rank or experts is not None, "be given for once_per_rank", experts=experts)
+    if experts is not None:
+        checks.count(top_k, experts=experts)
+        checks.require(experts % ranks == 0, f"be a multiple of {ranks} ranks", experts=experts)
     raise NotImplementedError("07-all-to-all-bytes: not written yet")

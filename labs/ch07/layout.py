@@ -9,6 +9,9 @@
 ('DP8 ZeRO-2', 45.4588)
 """
 
+from rankzero import checks
+
+
 def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
     """What the fullest GPU of a layout holds: bytes of states, and bytes of activations.
 
@@ -29,16 +32,14 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
     instead, and one layer is there in full.
 
     Args:
-        layout: how the job lies on the GPUs. In grading it and the job are records with their fields alone.
-        job: the model, its batch and its GPUs.
-
-    Raises:
-        ValueError: a size of the layout is not an integer >= 1, ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide
-            ``dp``, the batch is not divisible by ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
+        layout: how the job lies on the GPUs. Its sizes are at least 1, ``tp cp pp dp`` is ``gpus``, ``ep`` divides
+            ``dp``, and ``zero`` is 1, 2 or 3. In grading it and the job are records with their fields alone.
+        job: the model, its batch and its GPUs; the batch is divisible by ``dp`` micro-batches.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054; Korthikanti et al. (2022), arXiv:2205.05198, for 34 s b h with
     sequence parallelism and selective recomputation.
     """
+    _check_layout(layout, job)
     raise NotImplementedError("07-layout-memory: not written yet")
 
 
@@ -73,12 +74,9 @@ def debug_validate(gpus: int, tp: int, cp: int, pp: int, dp: int) -> int:
         tp, cp, pp, dp: the sizes of the mesh, each at least 1.
 
     Raises:
-        ValueError: a number is not an integer >= 1, or the mesh takes another number of GPUs than there are; then the
-            message holds both.
+        ValueError: the mesh takes another number of GPUs than there are; the message holds both.
     """
-    for size in (gpus, tp, cp, pp, dp):
-        if type(size) is not int or size < 1:
-            raise ValueError(f"every size must be an integer >= 1, got {size!r}")
+    checks.count(gpus=gpus, tp=tp, cp=cp, pp=pp, dp=dp)
     if tp * pp * dp > gpus:
         raise ValueError(f"tp * pp * dp must be at most {gpus}, got {tp * pp * dp}")
     return tp * cp * pp
@@ -93,11 +91,18 @@ def debug_impossible(parameters: float, gpu_memory: float) -> tuple[int, int] | 
     Args:
         parameters: of the model; positive.
         gpu_memory: of one GPU, bytes; positive.
-
-    Raises:
-        ValueError: an argument is not positive and finite.
     """
-    for value in (parameters, gpu_memory):
-        if not 0 < value < float("inf"):
-            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
+    checks.positive(parameters=parameters, gpu_memory=gpu_memory)
     return (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
+
+
+def _check_layout(layout: "Layout", job: "Job") -> None:
+    """Every size is at least 1, and the sizes divide the job."""
+    checks.count(tp=layout.tp, cp=layout.cp, pp=layout.pp, dp=layout.dp)
+    checks.count(ep=layout.ep, virtual_stages=layout.virtual_stages)
+    checks.one_of((1, 2, 3), zero=layout.zero)
+    taken = layout.tp * layout.cp * layout.pp * layout.dp
+    checks.require(taken == job.gpus, f"take {job.gpus} GPUs", layout=taken)
+    checks.require(layout.dp % layout.ep == 0, f"divide dp = {layout.dp}", ep=layout.ep)
+    at_once = layout.dp * job.micro_batch
+    checks.require(job.global_batch % at_once == 0, f"be a multiple of {at_once}", global_batch=job.global_batch)

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
     """The experts that each token visits, best first, and the weight of each.
@@ -28,11 +30,9 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
     Returns:
         ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
 
-    Raises:
-        ValueError: ``top_k`` is not an integer from 1 to the number of experts.
-
     Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalized).
     """
+    checks.count(1, logits.shape[1], top_k=top_k)
     raise NotImplementedError("07-route: not written yet")
 
 
@@ -51,11 +51,12 @@ def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tenso
     Returns:
         A scalar.
 
-    Raises:
-        ValueError: there are no tokens, or ``probabilities`` has another number of columns than ``experts``.
-
     Source: Shazeer et al. (2017), arXiv:1701.06538; Fedus et al. (2021), arXiv:2101.03961, eq. 4 to 6.
     """
+    checks.require(len(probabilities) > 0, "have at least one token", probabilities=tuple(probabilities.shape))
+    checks.require(
+        probabilities.shape[1] == experts, f"be [tokens, {experts}]", probabilities=tuple(probabilities.shape)
+    )
     raise NotImplementedError("07-load-balancing-loss: not written yet")
 
 
@@ -80,16 +81,18 @@ def expert_parallel_forward(
         x: the tokens of this rank, [tokens, hidden]; ranks may hold different numbers of them, also none.
         weights: of each token's experts, [tokens, top_k].
         chosen: the experts of each token, numbers from 0 to E-1, [tokens, top_k], int64.
-        local_experts: this rank's experts, in the order of their numbers, each from [rows, hidden] to the same shape.
+        local_experts: this rank's E/R experts, in the order of their numbers, each from [rows, hidden] to that shape.
         experts: E, how many there are on all ranks together; a multiple of the number of ranks.
 
     Returns:
         For each token the sum of its experts' outputs times their weights, [tokens, hidden].
 
-    Raises:
-        ValueError: ``experts`` is not a multiple of the number of ranks, or this rank has more or fewer of them than
-            E/R.
-
     Source: Lepikhin et al. (2020), arXiv:2006.16668.
     """
+    checks.require(experts % dist.get_world_size() == 0, "be a multiple of the number of ranks", experts=experts)
+    checks.require(
+        len(local_experts) * dist.get_world_size() == experts,
+        f"be one equal share of {experts} experts",
+        local_experts=len(local_experts),
+    )
     raise NotImplementedError("07-expert-parallel-forward: not written yet")

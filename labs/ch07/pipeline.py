@@ -12,7 +12,10 @@ micro-batches. An operation is a string of stage, kind and micro-batch, ``"2F5"`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+
+from rankzero import checks
 
 #: What :func:`pipeline_schedule` knows.
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
@@ -28,11 +31,9 @@ def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> 
         microbatches: m, of one step; at least 1.
         virtual_stages: v, chunks on each rank; at least 1.
 
-    Raises:
-        ValueError: an argument is not an integer >= 1; the message names it and its value.
-
     Source: Huang et al. (2019), arXiv:1811.06965, section 2.3, where it is called "bubble overhead".
     """
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     raise NotImplementedError("07-bubble-fraction: not written yet")
 
 
@@ -46,12 +47,10 @@ def bubble_overhead(stages: int, microbatches: int, virtual_stages: int = 1) -> 
         microbatches: m, of one step; at least 1.
         virtual_stages: v, chunks on each rank; at least 1.
 
-    Raises:
-        ValueError: an argument is not an integer >= 1; the message names it and its value.
-
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2, where it is called "bubble time fraction"; Llama
     Team (2024), arXiv:2407.21783, section 3.3.2.
     """
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     raise NotImplementedError("07-bubble-overhead: not written yet")
 
 
@@ -60,13 +59,8 @@ def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> f
 
     Args:
         stages, microbatches, virtual_stages: p, m and v, each at least 1.
-
-    Raises:
-        ValueError: an argument is not an integer >= 1.
     """
-    for value in (stages, microbatches, virtual_stages):
-        if type(value) is not int or value < 1:
-            raise ValueError(f"every argument must be an integer >= 1, got {value!r}")
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     idle, useful = stages - 1, microbatches * virtual_stages
     return idle / useful  # reviewed: idle over the useful time
 
@@ -85,11 +79,10 @@ def one_f_one_b(rank: int, ranks: int, microbatches: int) -> list[str]:
     Returns:
         The operations in the order of execution, as ``"2F5"``: stage, F or B, micro-batch.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2.
     """
+    checks.count(ranks=ranks, microbatches=microbatches)
+    checks.count(0, ranks - 1, rank=rank)
     raise NotImplementedError("07-one-f-one-b: not written yet")
 
 
@@ -114,12 +107,16 @@ def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: 
     Returns:
         One list per rank: its operations in the order of execution, as ``"2F5"`` (stage, kind, micro-batch).
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Huang et al. (2019), arXiv:1811.06965; Narayanan et al. (2021), arXiv:2104.04473; Qi et al. (2024),
     arXiv:2401.10241.
     """
+    checks.one_of(SCHEDULES, name=name)
+    checks.count(ranks=ranks, microbatches=microbatches, virtual_stages=virtual_stages)
+    if name == "interleaved":
+        checks.count(2, virtual_stages=virtual_stages)
+        checks.require(microbatches % ranks == 0, f"be a multiple of {ranks} ranks", microbatches=microbatches)
+    else:
+        checks.require(virtual_stages == 1, f"be 1 for {name}", virtual_stages=virtual_stages)
     raise NotImplementedError("07-pipeline-schedule: not written yet")
 
 
@@ -134,23 +131,25 @@ def simulate_schedule(
     for that of its weights. What comes from another rank arrives ``transfer_time`` after its end; the sender goes on at
     once.
 
+    Every stage is on one rank and runs every micro-batch once: F and B, or F, I and W; or no stage runs any backward.
+
     Args:
         orders: one list of operations per rank, in the order of execution, each written as ``"2F5"``: stage, one of F,
-            B, I and W, micro-batch, both numbers counted from 0. Every stage is on one rank and runs every micro-batch
-            once: F and B, or F, I and W; or no stage runs any backward.
-        durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``; not negative.
+            B, I and W, micro-batch, both numbers counted from 0.
+        durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``, for every operation; not negative.
         transfer_time: of a message between ranks, seconds; not negative.
 
     Returns:
         ``{op: (start, end)}``, seconds from the first start at 0.
 
     Raises:
-        ValueError: an operation is not written so, appears twice or is missing; a stage is on two ranks; a time is
-            missing or outside its range; or ranks wait for each other, and the message names all that have not ended:
-            ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
+        ValueError: an operation appears twice or is missing; a stage is on two ranks; or ranks wait for each other, and
+            the message names all that have not ended: ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
 
     Source: Huang et al. (2019), arXiv:1811.06965; Qi et al. (2024), arXiv:2401.10241.
     """
+    checks.amount(durations=durations, transfer_time=transfer_time)
+    ops = _check_schedule(orders, durations)
     raise NotImplementedError("07-simulate-schedule: not written yet")
 
 
@@ -161,12 +160,12 @@ def peak_in_flight(order: Sequence[str]) -> int:
     gradient of the input alone, I, frees nothing. With several chunks on a rank, micro-batches of each chunk count.
 
     Args:
-        order: the rank's operations, in the order of execution; may be empty.
+        order: the rank's operations, in the order of execution, each written as ``"2F5"``; may be empty.
 
     Raises:
-        ValueError: an operation is not written as ``"2F5"`` with one of F, B, I and W, or is a backward of a
-            micro-batch that is not held.
+        ValueError: an operation is a backward of a micro-batch that is not held.
     """
+    ops = _check_ops(order)
     raise NotImplementedError("07-peak-in-flight: not written yet")
 
 
@@ -184,8 +183,29 @@ def pipeline_bytes_sent(
         microbatches: m, at least 1.
         activation_bytes: of one micro-batch at one boundary, bytes; not negative.
         virtual_stages: v, chunks on each rank; at least 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(ranks=ranks, microbatches=microbatches, virtual_stages=virtual_stages)
+    checks.count(0, ranks - 1, rank=rank)
+    checks.amount(activation_bytes=activation_bytes)
     raise NotImplementedError("07-pipeline-bytes-sent: not written yet")
+
+
+_Op = tuple[int, str, int]
+
+
+def _check_ops(order: Sequence[str]) -> list[_Op]:
+    """Stage, kind and micro-batch of each operation."""
+    parts = [re.split("([FBIW])", op) for op in order]
+    for op, part in zip(order, parts, strict=True):
+        written = [one.isdecimal() for one in part] == [True, False, True]
+        checks.require(written, "be a stage, one of F, B, I and W, and a micro-batch, as 2F5", operation=op)
+    return [(int(stage), kind, int(microbatch)) for stage, kind, microbatch in parts]
+
+
+def _check_schedule(orders: Sequence[Sequence[str]], durations: Mapping[str, float]) -> list[list[_Op]]:
+    """Stage, kind and micro-batch of each operation of each rank; every one has a duration."""
+    ops = [_check_ops(order) for order in orders]
+    for stage, kind in {(stage, kind) for order in ops for stage, kind, _ in order}:
+        known = f"{stage}{kind}" in durations or kind in durations
+        checks.require(known, f"hold {stage}{kind} or {kind}", durations=sorted(durations))
+    return ops

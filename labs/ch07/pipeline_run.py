@@ -6,10 +6,13 @@ world.run(lambda: pipeline_step(stages[dist.get_rank()], orders[dist.get_rank()]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import torch
 import torch.distributed as dist
+
+from rankzero import checks
 
 
 def pipeline_step(
@@ -33,7 +36,7 @@ def pipeline_step(
 
     Args:
         module: this rank's stage.
-        order: its operations; neighbors take the micro-batches in the same order.
+        order: its operations, passes of its own stage; neighbors take the micro-batches in the same order.
         inputs: of each micro-batch, on rank 0; elsewhere not used.
         targets: of each micro-batch, on the last rank; elsewhere not used.
         loss_fn: ``loss_fn(output, target)``, the mean loss of one micro-batch.
@@ -43,11 +46,13 @@ def pipeline_step(
     Returns:
         The mean of the micro-batches' losses on the last rank, zero on the others; without a graph.
 
-    Raises:
-        ValueError: an operation is not a forward or backward pass of this rank's stage.
-
     Source: Huang et al. (2019), arXiv:1811.06965; PipeDream-Flush in Narayanan et al. (2021), arXiv:2104.04473.
     """
+    checks.require(
+        all(re.fullmatch(f"{dist.get_rank()}[FB][0-9]+", op) for op in order),
+        f"hold passes of stage {dist.get_rank()} alone",
+        order=order,
+    )
     raise NotImplementedError("07-pipeline-step: not written yet")
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from rankzero import checks
+
 
 def moe_parameters(
     hidden: int,
@@ -38,17 +40,11 @@ def moe_parameters(
     Returns:
         ``(total, active)``: ``shared_parameters`` and L (E + S) experts, or L (k + S) experts.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Jiang et al. (2024), arXiv:2401.04088; DeepSeek-AI (2024), arXiv:2412.19437.
     """
-    for name, value in (("hidden", hidden), ("expert_ffn", expert_ffn), ("experts", experts), ("top_k", top_k)):
-        _check_count(name, value, 1)
-    counts = (("moe_layers", moe_layers), ("shared_parameters", shared_parameters), ("shared_experts", shared_experts))
-    for name, value in counts:
-        _check_count(name, value, 0)
-    _check_choice(top_k, experts)
+    checks.count(hidden=hidden, expert_ffn=expert_ffn, experts=experts)
+    checks.count(1, experts, top_k=top_k)
+    checks.count(0, moe_layers=moe_layers, shared_parameters=shared_parameters, shared_experts=shared_experts)
     expert = (3 if gated else 2) * hidden * expert_ffn
     total = shared_parameters + moe_layers * (experts + shared_experts) * expert
     return total, total - moe_layers * (experts - top_k) * expert
@@ -63,19 +59,14 @@ def expert_capacity(tokens: int, experts: int, top_k: int, capacity_factor: floa
         tokens: T, routed together; not negative.
         experts: E, at least 1.
         top_k: k, experts that one token visits; from 1 to E.
-        capacity_factor: positive, finite.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        capacity_factor: positive.
 
     Source: Lepikhin et al. (2020), arXiv:2006.16668; Fedus, Zoph and Shazeer (2021), arXiv:2101.03961.
     """
-    _check_count("tokens", tokens, 0)
-    _check_count("experts", experts, 1)
-    _check_count("top_k", top_k, 1)
-    _check_choice(top_k, experts)
-    if not 0 < capacity_factor < math.inf:
-        raise ValueError(f"capacity_factor must be a finite number > 0, got {capacity_factor!r}")
+    checks.count(0, tokens=tokens)
+    checks.count(experts=experts)
+    checks.count(1, experts, top_k=top_k)
+    checks.positive(capacity_factor=capacity_factor)
     return math.ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)
 
 
@@ -86,24 +77,21 @@ def keep_within_capacity(choices: list[list[int]], experts: int, capacity: int) 
     served in their order.
 
     Args:
-        choices: ``choices[t]`` are the experts of token t, best first; the same number for every token.
-        experts: E, at least 1; they are numbered from 0.
+        choices: ``choices[t]`` are the experts of token t, numbers from 0 to E - 1, best first; equally many for every
+            token.
+        experts: E, at least 1.
         capacity: assignments that one expert takes; not negative.
 
     Returns:
         In the shape of ``choices``, True where the assignment is kept.
 
-    Raises:
-        ValueError: ``experts`` or ``capacity`` is outside its range, or a choice is no expert.
-
     Source: Lepikhin et al. (2020), arXiv:2006.16668, algorithm 1.
     """
-    _check_count("experts", experts, 1)
-    _check_count("capacity", capacity, 0)
+    checks.count(experts=experts)
+    checks.count(0, capacity=capacity)
+    checks.count(0, experts - 1, choices=choices)
+    checks.require(len(set(map(len, choices))) <= 1, "hold equally many experts for every token", choices=choices)
     top_k = len(choices[0]) if choices else 0
-    for token, chosen in enumerate(choices):
-        if len(chosen) != top_k or any(expert not in range(experts) for expert in chosen):
-            raise ValueError(f"choices[{token}] must hold {top_k} experts from 0 to {experts - 1}, got {chosen!r}")
     room = [capacity] * experts
     kept = [[False] * top_k for _ in choices]
     for place in range(top_k):
@@ -138,39 +126,17 @@ def all_to_all_bytes(
         once_per_rank: whether a token travels once to a rank where several of its experts are.
         experts: E, an integer, needed for ``once_per_rank``; a multiple of R, at least k.
 
-    Raises:
-        ValueError: an argument is outside its range or missing; the message names it and its value.
-
     Source: Rajbhandari et al. (2022), arXiv:2201.05596; DeepSeek-AI (2024), arXiv:2412.19437, section 3.2.
     """
-    _check_count("tokens", tokens, 0)
-    for name, value in (("hidden", hidden), ("top_k", top_k), ("ranks", ranks)):
-        _check_count(name, value, 1)
-    if not 0 <= bytes_per_element < math.inf:
-        raise ValueError(f"bytes_per_element must be a finite number >= 0, got {bytes_per_element!r}")
+    checks.count(0, tokens=tokens)
+    checks.count(hidden=hidden, top_k=top_k, ranks=ranks)
+    checks.amount(bytes_per_element=bytes_per_element)
+    checks.require(not once_per_rank or experts is not None, "be given for once_per_rank", experts=experts)
+    if experts is not None:
+        checks.count(top_k, experts=experts)
+        checks.require(experts % ranks == 0, f"be a multiple of {ranks} ranks", experts=experts)
     copies: float = top_k
-    if once_per_rank:
-        copies = _ranks_visited(top_k, ranks, experts)
+    if once_per_rank and experts is not None:
+        missed = Fraction(math.comb(experts - experts // ranks, top_k), math.comb(experts, top_k))
+        copies = float(ranks * (1 - missed))
     return tokens * copies * hidden * bytes_per_element * (ranks - 1) / ranks
-
-
-def _ranks_visited(top_k: int, ranks: int, experts: int | None) -> float:
-    """The expected number of ranks that hold one of k different experts of a token."""
-    if experts is None:
-        raise ValueError("experts must be given for once_per_rank, got None")
-    _check_count("experts", experts, 1)
-    _check_choice(top_k, experts)
-    if experts % ranks:
-        raise ValueError(f"experts must be a multiple of ranks, got {experts} and {ranks}")
-    missed = Fraction(math.comb(experts - experts // ranks, top_k), math.comb(experts, top_k))
-    return float(ranks * (1 - missed))
-
-
-def _check_choice(top_k: int, experts: int) -> None:
-    if top_k > experts:
-        raise ValueError(f"top_k must be at most experts, got {top_k} and {experts}")
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

@@ -8,10 +8,11 @@
 ('DP8 ZeRO-2', 45.4588)
 """
 
-import math
 from typing import TYPE_CHECKING
 
-from .layout_model import candidates, check_size, microbatches_of, parameters_on_gpu, stage_size, step_parts, step_time
+from rankzero import checks
+
+from .layout_model import candidates, parameters_on_gpu, stage_size, step_parts, step_time
 
 if TYPE_CHECKING:
     from rankzero.facts.layouts import Job, Layout
@@ -47,17 +48,15 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
     instead, and one layer is there in full.
 
     Args:
-        layout: how the job lies on the GPUs. In grading it and the job are records with their fields alone.
-        job: the model, its batch and its GPUs.
-
-    Raises:
-        ValueError: a size of the layout is not an integer >= 1, ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide
-            ``dp``, the batch is not divisible by ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
+        layout: how the job lies on the GPUs. Its sizes are at least 1, ``tp cp pp dp`` is ``gpus``, ``ep`` divides
+            ``dp``, and ``zero`` is 1, 2 or 3. In grading it and the job are records with their fields alone.
+        job: the model, its batch and its GPUs; the batch is divisible by ``dp`` micro-batches.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054; Korthikanti et al. (2022), arXiv:2205.05198, for 34 s b h with
     sequence parallelism and selective recomputation.
     """
-    microbatches = microbatches_of(layout, job)
+    _check_layout(layout, job)
+    microbatches = job.global_batch // (layout.dp * job.micro_batch)
     shared, experts = parameters_on_gpu(layout, job.model)
     ranks = layout.dp * layout.cp
     states = shared * _state_bytes(layout.zero, ranks) + experts * _state_bytes(layout.zero, ranks // layout.ep)
@@ -105,11 +104,9 @@ def debug_validate(gpus: int, tp: int, cp: int, pp: int, dp: int) -> int:
         tp, cp, pp, dp: the sizes of the mesh, each at least 1.
 
     Raises:
-        ValueError: a number is not an integer >= 1, or the mesh takes another number of GPUs than there are; then the
-            message holds both.
+        ValueError: the mesh takes another number of GPUs than there are; the message holds both.
     """
-    for name, size in {"gpus": gpus, "tp": tp, "cp": cp, "pp": pp, "dp": dp}.items():
-        check_size(name, size)
+    checks.count(gpus=gpus, tp=tp, cp=cp, pp=pp, dp=dp)
     taken = tp * cp * pp * dp
     if taken != gpus:
         raise ValueError(f"tp * cp * pp * dp must be {gpus}, got {taken}")
@@ -125,16 +122,23 @@ def debug_impossible(parameters: float, gpu_memory: float) -> tuple[int, int] | 
     Args:
         parameters: of the model; positive.
         gpu_memory: of one GPU, bytes; positive.
-
-    Raises:
-        ValueError: an argument is not positive and finite.
     """
-    for name, value in {"parameters": parameters, "gpu_memory": gpu_memory}.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+    checks.positive(parameters=parameters, gpu_memory=gpu_memory)
     tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
     weights = 2 * parameters / (tp * pp)
     return (tp, pp) if weights <= gpu_memory else None
+
+
+def _check_layout(layout: "Layout", job: "Job") -> None:
+    """Every size is at least 1, and the sizes divide the job."""
+    checks.count(tp=layout.tp, cp=layout.cp, pp=layout.pp, dp=layout.dp)
+    checks.count(ep=layout.ep, virtual_stages=layout.virtual_stages)
+    checks.one_of((1, 2, 3), zero=layout.zero)
+    taken = layout.tp * layout.cp * layout.pp * layout.dp
+    checks.require(taken == job.gpus, f"take {job.gpus} GPUs", layout=taken)
+    checks.require(layout.dp % layout.ep == 0, f"divide dp = {layout.dp}", ep=layout.ep)
+    at_once = layout.dp * job.micro_batch
+    checks.require(job.global_batch % at_once == 0, f"be a multiple of {at_once}", global_batch=job.global_batch)
 
 
 def _state_bytes(zero: int, ranks: int) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from rankzero import checks
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import Model
 
@@ -121,25 +122,14 @@ def _can_interleave(layers: int, pp: int, microbatches: int, chunks: int) -> boo
 
 def microbatches_of(layout: Layout, job: Job) -> int:
     """Micro-batches of one replica in a step; a ValueError for a layout that does not divide."""
-    for name in ("tp", "cp", "pp", "dp", "ep", "virtual_stages"):
-        check_size(name, getattr(layout, name))
-    taken = layout.tp * layout.cp * layout.pp * layout.dp
-    if taken != job.gpus:
-        raise ValueError(f"tp * cp * pp * dp must be {job.gpus}, got {taken}")
-    if layout.dp % layout.ep:
-        raise ValueError(f"ep must divide dp, got {layout.ep} and {layout.dp}")
-    if layout.zero not in (1, 2, 3):
-        raise ValueError(f"zero must be 1, 2 or 3, got {layout.zero!r}")
+    checks.count(tp=layout.tp, cp=layout.cp, pp=layout.pp, dp=layout.dp)
+    checks.count(ep=layout.ep, virtual_stages=layout.virtual_stages)
+    checks.one_of((1, 2, 3), zero=layout.zero)
+    checks.require(layout.gpus == job.gpus, f"take {job.gpus} GPUs", layout=layout.gpus)
+    checks.require(layout.dp % layout.ep == 0, f"divide dp = {layout.dp}", ep=layout.ep)
     at_once = layout.dp * job.micro_batch
-    if job.global_batch % at_once:
-        raise ValueError(f"global_batch must be divisible by dp micro-batches, got {job.global_batch} and {at_once}")
+    checks.require(job.global_batch % at_once == 0, f"be a multiple of {at_once}", global_batch=job.global_batch)
     return job.global_batch // at_once
-
-
-def check_size(name: str, size: int) -> None:
-    """Raise a ValueError unless ``size`` is an integer of at least 1."""
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {size!r}")
 
 
 def stage_size(layout: Layout, model: Model) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
     """The experts that each token visits, best first, and the weight of each.
@@ -28,13 +30,9 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
     Returns:
         ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
 
-    Raises:
-        ValueError: ``top_k`` is not an integer from 1 to the number of experts.
-
     Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalized).
     """
-    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError(f"top_k must be an integer from 1 to {logits.shape[1]}, got {top_k!r}")
+    checks.count(1, logits.shape[1], top_k=top_k)
     wide = torch.promote_types(logits.dtype, torch.float32)
     weights, experts = logits.softmax(dim=1, dtype=wide).topk(top_k, dim=1)
     return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
@@ -55,17 +53,12 @@ def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tenso
     Returns:
         A scalar.
 
-    Raises:
-        ValueError: there are no tokens, or ``probabilities`` has another number of columns than ``experts``.
-
     Source: Shazeer et al. (2017), arXiv:1701.06538; Fedus et al. (2021), arXiv:2101.03961, eq. 4 to 6.
     """
-    if probabilities.shape[1] != experts:
-        raise ValueError(
-            f"probabilities must have {experts} columns, one for each expert, got {probabilities.shape[1]}"
-        )
-    if not len(probabilities):
-        raise ValueError("probabilities must have at least one token, got 0")
+    checks.require(len(probabilities) > 0, "have at least one token", probabilities=tuple(probabilities.shape))
+    checks.require(
+        probabilities.shape[1] == experts, f"be [tokens, {experts}]", probabilities=tuple(probabilities.shape)
+    )
     shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / experts_chosen.numel()  # [experts]
     return experts * (shares.to(probabilities.dtype) * probabilities.mean(dim=0)).sum()
 
@@ -91,23 +84,21 @@ def expert_parallel_forward(
         x: the tokens of this rank, [tokens, hidden]; ranks may hold different numbers of them, also none.
         weights: of each token's experts, [tokens, top_k].
         chosen: the experts of each token, numbers from 0 to E-1, [tokens, top_k], int64.
-        local_experts: this rank's experts, in the order of their numbers, each from [rows, hidden] to the same shape.
+        local_experts: this rank's E/R experts, in the order of their numbers, each from [rows, hidden] to that shape.
         experts: E, how many there are on all ranks together; a multiple of the number of ranks.
 
     Returns:
         For each token the sum of its experts' outputs times their weights, [tokens, hidden].
 
-    Raises:
-        ValueError: ``experts`` is not a multiple of the number of ranks, or this rank has more or fewer of them than
-            E/R.
-
     Source: Lepikhin et al. (2020), arXiv:2006.16668.
     """
+    checks.require(experts % dist.get_world_size() == 0, "be a multiple of the number of ranks", experts=experts)
+    checks.require(
+        len(local_experts) * dist.get_world_size() == experts,
+        f"be one equal share of {experts} experts",
+        local_experts=len(local_experts),
+    )
     ranks = dist.get_world_size()
-    if experts % ranks:
-        raise ValueError(f"experts must be a multiple of {ranks} ranks, got {experts}")
-    if len(local_experts) != experts // ranks:
-        raise ValueError(f"local_experts must be {experts // ranks} of {experts} experts, got {len(local_experts)}")
     by_expert = chosen.flatten().argsort(stable=True)  # the place of every assignment, sorted by expert
     tokens = by_expert // chosen.shape[1]  # [tokens * top_k]
     counts = torch.bincount(chosen.flatten(), minlength=experts)  # [experts]

@@ -15,6 +15,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from rankzero import checks
+
 #: What :func:`pipeline_schedule` knows.
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
 
@@ -29,12 +31,9 @@ def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> 
         microbatches: m, of one step; at least 1.
         virtual_stages: v, chunks on each rank; at least 1.
 
-    Raises:
-        ValueError: an argument is not an integer >= 1; the message names it and its value.
-
     Source: Huang et al. (2019), arXiv:1811.06965, section 2.3, where it is called "bubble overhead".
     """
-    _check_shape(stages, microbatches, virtual_stages)
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     return (stages - 1) / (virtual_stages * microbatches + stages - 1)
 
 
@@ -48,13 +47,10 @@ def bubble_overhead(stages: int, microbatches: int, virtual_stages: int = 1) -> 
         microbatches: m, of one step; at least 1.
         virtual_stages: v, chunks on each rank; at least 1.
 
-    Raises:
-        ValueError: an argument is not an integer >= 1; the message names it and its value.
-
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2, where it is called "bubble time fraction"; Llama
     Team (2024), arXiv:2407.21783, section 3.3.2.
     """
-    _check_shape(stages, microbatches, virtual_stages)
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     return (stages - 1) / (virtual_stages * microbatches)
 
 
@@ -63,11 +59,8 @@ def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> f
 
     Args:
         stages, microbatches, virtual_stages: p, m and v, each at least 1.
-
-    Raises:
-        ValueError: an argument is not an integer >= 1.
     """
-    _check_shape(stages, microbatches, virtual_stages)
+    checks.count(stages=stages, microbatches=microbatches, virtual_stages=virtual_stages)
     idle, useful = stages - 1, microbatches * virtual_stages
     return idle / (idle + useful)
 
@@ -86,14 +79,10 @@ def one_f_one_b(rank: int, ranks: int, microbatches: int) -> list[str]:
     Returns:
         The operations in the order of execution, as ``"2F5"``: stage, F or B, micro-batch.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2.
     """
-    _check_shape(ranks, microbatches, 1, "ranks")
-    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in range(ranks):
-        raise ValueError(f"rank must be from 0 to {ranks - 1}, got {rank!r}")
+    checks.count(ranks=ranks, microbatches=microbatches)
+    checks.count(0, ranks - 1, rank=rank)
     forwards, backwards = ([f"{rank}{kind}{i}" for i in range(microbatches)] for kind in "FB")
     return _in_turn(forwards, backwards, min(microbatches, ranks - 1 - rank))
 
@@ -119,23 +108,18 @@ def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: 
     Returns:
         One list per rank: its operations in the order of execution, as ``"2F5"`` (stage, kind, micro-batch).
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Huang et al. (2019), arXiv:1811.06965; Narayanan et al. (2021), arXiv:2104.04473; Qi et al. (2024),
     arXiv:2401.10241.
     """
-    if name not in SCHEDULES:
-        raise ValueError(f"name must be one of {', '.join(SCHEDULES)}, got {name!r}")
-    _check_shape(ranks, microbatches, virtual_stages, "ranks")
+    checks.one_of(SCHEDULES, name=name)
+    checks.count(ranks=ranks, microbatches=microbatches, virtual_stages=virtual_stages)
     if name == "interleaved":
-        if virtual_stages < 2:
-            raise ValueError(f"virtual_stages must be >= 2 for interleaved, got {virtual_stages}")
-        if microbatches % ranks:
-            raise ValueError(f"microbatches must be a multiple of ranks, got {microbatches} and {ranks}")
+        checks.count(2, virtual_stages=virtual_stages)
+        checks.require(microbatches % ranks == 0, f"be a multiple of {ranks} ranks", microbatches=microbatches)
+    else:
+        checks.require(virtual_stages == 1, f"be 1 for {name}", virtual_stages=virtual_stages)
+    if name == "interleaved":
         return [_interleaved(rank, ranks, microbatches, virtual_stages) for rank in range(ranks)]
-    if virtual_stages != 1:
-        raise ValueError(f"virtual_stages must be 1 for {name}, got {virtual_stages}")
     if name == "zb-h1":
         return [_zero_bubble(rank, ranks, microbatches) for rank in range(ranks)]
     orders = []
@@ -157,27 +141,27 @@ def simulate_schedule(
     for that of its weights. What comes from another rank arrives ``transfer_time`` after its end; the sender goes on at
     once.
 
+    Every stage is on one rank and runs every micro-batch once: F and B, or F, I and W; or no stage runs any backward.
+
     Args:
         orders: one list of operations per rank, in the order of execution, each written as ``"2F5"``: stage, one of F,
-            B, I and W, micro-batch, both numbers counted from 0. Every stage is on one rank and runs every micro-batch
-            once: F and B, or F, I and W; or no stage runs any backward.
-        durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``; not negative.
+            B, I and W, micro-batch, both numbers counted from 0.
+        durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``, for every operation; not negative.
         transfer_time: of a message between ranks, seconds; not negative.
 
     Returns:
         ``{op: (start, end)}``, seconds from the first start at 0.
 
     Raises:
-        ValueError: an operation is not written so, appears twice or is missing; a stage is on two ranks; a time is
-            missing or outside its range; or ranks wait for each other, and the message names all that have not ended:
-            ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
+        ValueError: an operation appears twice or is missing; a stage is on two ranks; or ranks wait for each other, and
+            the message names all that have not ended: ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
 
     Source: Huang et al. (2019), arXiv:1811.06965; Qi et al. (2024), arXiv:2401.10241.
     """
-    _check_time("transfer_time", transfer_time)
-    ops = [[_parse(op) for op in order] for order in orders]
-    homes, microbatches, kinds = _check_complete(ops)
-    seconds = _durations(kinds, durations)
+    checks.amount(durations=durations, transfer_time=transfer_time)
+    ops = _check_schedule(orders, durations)
+    homes, microbatches, kinds = _complete(ops)
+    seconds = {(stage, kind): durations.get(f"{stage}{kind}", durations.get(kind, 0.0)) for stage, kind in kinds}
     ends: dict[tuple[int, str], list[float]] = {
         (stage, phase): [math.nan] * microbatches for stage in homes for phase in "FBW"
     }
@@ -214,21 +198,20 @@ def peak_in_flight(order: Sequence[str]) -> int:
     gradient of the input alone, I, frees nothing. With several chunks on a rank, micro-batches of each chunk count.
 
     Args:
-        order: the rank's operations, in the order of execution; may be empty.
+        order: the rank's operations, in the order of execution, each written as ``"2F5"``; may be empty.
 
     Raises:
-        ValueError: an operation is not written as ``"2F5"`` with one of F, B, I and W, or is a backward of a
-            micro-batch that is not held.
+        ValueError: an operation is a backward of a micro-batch that is not held.
     """
+    ops = _check_ops(order)
     held: set[tuple[int, int]] = set()
     peak = 0
-    for text in order:
-        stage, kind, microbatch = _parse(text)
+    for stage, kind, microbatch in ops:
         if kind == "F":
             held.add((stage, microbatch))
             peak = max(peak, len(held))
         elif (stage, microbatch) not in held:
-            raise ValueError(f"a backward must come after its forward, and once, got {text}")
+            raise ValueError(f"a backward must come after its forward, and once, got {stage}{kind}{microbatch}")
         elif kind != "I":
             held.remove((stage, microbatch))
     return peak
@@ -248,14 +231,10 @@ def pipeline_bytes_sent(
         microbatches: m, at least 1.
         activation_bytes: of one micro-batch at one boundary, bytes; not negative.
         virtual_stages: v, chunks on each rank; at least 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_shape(ranks, microbatches, virtual_stages, "ranks")
-    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in range(ranks):
-        raise ValueError(f"rank must be from 0 to {ranks - 1}, got {rank!r}")
-    _check_time("activation_bytes", activation_bytes)
+    checks.count(ranks=ranks, microbatches=microbatches, virtual_stages=virtual_stages)
+    checks.count(0, ranks - 1, rank=rank)
+    checks.amount(activation_bytes=activation_bytes)
     if ranks == 1:
         return 0.0
     first, last = rank == 0, rank == ranks - 1
@@ -264,14 +243,24 @@ def pipeline_bytes_sent(
 
 
 _Op = tuple[int, str, int]
-_WRITTEN = re.compile(r"([0-9]+)([FBIW])([0-9]+)")
 
 
-def _parse(op: str) -> _Op:
-    found = _WRITTEN.fullmatch(op) if isinstance(op, str) else None
-    if not found:
-        raise ValueError(f"an operation must be a stage, one of F, B, I, W, and a micro-batch, as 2F5, got {op!r}")
-    return int(found[1]), found[2], int(found[3])
+def _check_ops(order: Sequence[str]) -> list[_Op]:
+    """Stage, kind and micro-batch of each operation."""
+    parts = [re.split("([FBIW])", op) for op in order]
+    for op, part in zip(order, parts, strict=True):
+        written = [one.isdecimal() for one in part] == [True, False, True]
+        checks.require(written, "be a stage, one of F, B, I and W, and a micro-batch, as 2F5", operation=op)
+    return [(int(stage), kind, int(microbatch)) for stage, kind, microbatch in parts]
+
+
+def _check_schedule(orders: Sequence[Sequence[str]], durations: Mapping[str, float]) -> list[list[_Op]]:
+    """Stage, kind and micro-batch of each operation of each rank; every one has a duration."""
+    ops = [_check_ops(order) for order in orders]
+    for stage, kind in {(stage, kind) for order in ops for stage, kind, _ in order}:
+        known = f"{stage}{kind}" in durations or kind in durations
+        checks.require(known, f"hold {stage}{kind} or {kind}", durations=sorted(durations))
+    return ops
 
 
 def _in_turn(first: Sequence[str], second: Sequence[str], warm_up: int) -> list[str]:
@@ -316,7 +305,7 @@ def _inputs(
     return [(ends[source], transfer_time if homes[source[0]] != homes[stage] else 0.0) for source in sources]
 
 
-def _check_complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, set[tuple[int, str]]]:
+def _complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, set[tuple[int, str]]]:
     """The rank of every stage, the number of micro-batches, and the kinds that each stage runs, once they are valid."""
     homes: dict[int, int] = {}
     runs: dict[tuple[int, str], list[int]] = {}
@@ -332,26 +321,3 @@ def _check_complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, 
         if forwards != every or sorted(whole + inputs) != backwards or inputs != weights:
             raise ValueError(f"stage {stage} must run {len(every)} micro-batches once, F and B or F, I and W")
     return homes, len(every), set(runs)
-
-
-def _durations(kinds: set[tuple[int, str]], durations: Mapping[str, float]) -> dict[tuple[int, str], float]:
-    """Seconds by stage and kind, for what the schedule uses."""
-    for name, value in durations.items():
-        _check_time(f"durations[{name!r}]", value)
-    seconds = {}
-    for stage, kind in kinds:
-        if f"{stage}{kind}" not in durations and kind not in durations:
-            raise ValueError(f"durations must hold {stage}{kind} or {kind}, got {', '.join(sorted(durations))}")
-        seconds[stage, kind] = durations.get(f"{stage}{kind}", durations.get(kind, 0.0))
-    return seconds
-
-
-def _check_shape(stages: int, microbatches: int, virtual_stages: int, first: str = "stages") -> None:
-    for name, value in ((first, stages), ("microbatches", microbatches), ("virtual_stages", virtual_stages)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-
-
-def _check_time(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

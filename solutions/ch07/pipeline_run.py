@@ -5,11 +5,14 @@ world.run(lambda: pipeline_step(stages[dist.get_rank()], orders[dist.get_rank()]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 import torch.distributed as dist
+
+from rankzero import checks
 
 
 def pipeline_step(
@@ -33,7 +36,7 @@ def pipeline_step(
 
     Args:
         module: this rank's stage.
-        order: its operations; neighbors take the micro-batches in the same order.
+        order: its operations, passes of its own stage; neighbors take the micro-batches in the same order.
         inputs: of each micro-batch, on rank 0; elsewhere not used.
         targets: of each micro-batch, on the last rank; elsewhere not used.
         loss_fn: ``loss_fn(output, target)``, the mean loss of one micro-batch.
@@ -43,13 +46,15 @@ def pipeline_step(
     Returns:
         The mean of the micro-batches' losses on the last rank, zero on the others; without a graph.
 
-    Raises:
-        ValueError: an operation is not a forward or backward pass of this rank's stage.
-
     Source: Huang et al. (2019), arXiv:1811.06965; PipeDream-Flush in Narayanan et al. (2021), arXiv:2104.04473.
     """
+    checks.require(
+        all(re.fullmatch(f"{dist.get_rank()}[FB][0-9]+", op) for op in order),
+        f"hold passes of stage {dist.get_rank()} alone",
+        order=order,
+    )
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    passes = [_parsed(op, rank) for op in order]
+    passes = [(kind, int(number)) for _, kind, number in (re.split("([FB])", op) for op in order)]
     microbatches = len([kind for kind, _ in passes if kind == "F"])
     held: dict[int, tuple[Any, Any]] = {}  # for each micro-batch in flight: its input and its output
     total = torch.zeros((), dtype=dtype)
@@ -166,15 +171,6 @@ def debug_sync(
         dist.all_reduce(_gradient_of(parameter), group=groups[rank % 2])
         _gradient_of(parameter).div_(2)
     return None if first else total
-
-
-def _parsed(op: str, rank: int) -> tuple[str, int]:
-    """Kind and micro-batch of an operation of this rank's stage."""
-    for kind in "FB":
-        stage, found, number = op.partition(kind)
-        if found and stage == str(rank) and number.isdecimal():
-            return kind, int(number)
-    raise ValueError(f"order must hold forward and backward passes of stage {rank}, like {rank}F0, got {op!r}")
 
 
 def _received(shape: tuple[int, ...], dtype: torch.dtype, source: int) -> torch.Tensor:

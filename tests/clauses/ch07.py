@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import ceil
 
-from tools.clauses import Announced, Clause
+from tools.clauses import Clause
 
 
 def _memory(**broken):
     """``layout_memory`` in other words; ``broken`` replaces what one of its sentences says."""
 
     def program(layout, job):
-        model, m = job.model, _batches(layout, job)
+        model, m = job.model, job.global_batch // (layout.dp * job.micro_batch)
         h, q, kv = model.hidden, model.heads * model.head_dim, model.kv_heads * model.head_dim
         matrices = broken.get("matrices", 3 if model.gated else 2)
         expert = matrices * h * model.expert_ffn
@@ -34,64 +34,6 @@ def _memory(**broken):
 
     return program
 
-
-def _batches(layout, job):
-    sizes = [layout.tp, layout.cp, layout.pp, layout.dp, layout.ep, layout.virtual_stages]
-    if min(sizes) < 1 or layout.tp * layout.cp * layout.pp * layout.dp != job.gpus or layout.dp % layout.ep:
-        raise ValueError("layout")
-    if job.global_batch % (layout.dp * job.micro_batch) or layout.zero not in (1, 2, 3):
-        raise ValueError("batch")
-    return job.global_batch // (layout.dp * job.micro_batch)
-
-
-ANNOUNCED = {
-    "07-simulate-schedule": (
-        Announced("must be on one rank", "a stage is on two ranks"),
-        Announced("an operation must be a stage", "an operation is not written so"),
-        Announced("deadlock: ", "ranks wait for each other"),
-        Announced("durations must hold", "a time is missing"),
-        Announced("must run . micro-batches once", "appears twice or is missing"),
-    ),
-    "07-pipeline-schedule": (
-        Announced("microbatches must be a multiple of ranks", "for ``interleaved`` a multiple of p"),
-        Announced("virtual_stages must be 1 for", "1 for the others"),
-        Announced("virtual_stages must be >= 2", "2 or more for ``interleaved``"),
-    ),
-    "07-one-f-one-b": (Announced("rank must be from", "from 0 to p - 1"),),
-    "07-peak-in-flight": (
-        Announced("a backward must come after", "a backward of a micro-batch that is not held"),
-        Announced("an operation must be a stage", "an operation is not written as"),
-    ),
-    "07-pipeline-step": (
-        Announced("order must hold", "an operation is not a forward or backward pass of this rank's stage"),
-    ),
-    "07-pipeline-bytes-sent": (Announced("rank must be from 0 to", "from 0 to p - 1"),),
-    "07-moe-parameters": (Announced("top_k must be at most experts", "from 1 to E"),),
-    "07-route": (Announced("top_k must be", "``top_k`` is not an integer from 1 to the number of experts"),),
-    "07-expert-capacity": (Announced("top_k must be at most experts", "from 1 to E"),),
-    "07-keep-within-capacity": (Announced("must hold . experts from 0 to", "a choice is no expert"),),
-    "07-load-balancing-loss": (
-        Announced("probabilities must have . columns", "another number of columns than ``experts``"),
-        Announced("at least one token", "there are no tokens"),
-    ),
-    "07-all-to-all-bytes": (
-        Announced("experts must be a multiple of ranks", "a multiple of R"),
-        Announced("experts must be given", "or missing"),
-        Announced("top_k must be at most experts", "at least k"),
-    ),
-    "07-expert-parallel-forward": (
-        Announced("experts must be a multiple", "``experts`` is not a multiple of the number of ranks"),
-        Announced("local_experts must be", "this rank has more or fewer of them than E/R"),
-    ),
-    "07-debug-validate": (Announced("tp . cp . pp . dp must be", "another number of GPUs than there are"),),
-    "07-layout-memory": (
-        Announced("must be an integer >= 1", "a size of the layout is not an integer >= 1"),
-        Announced("ep must divide dp", "``ep`` does not divide ``dp``"),
-        Announced("global_batch must be divisible", "the batch is not divisible by ``dp`` micro-batches"),
-        Announced("tp . cp . pp . dp must be", "``tp cp pp dp`` is not ``gpus``"),
-        Announced("zero must be 1, 2 or 3", "``zero`` is not 1, 2 or 3"),
-    ),
-}
 
 CLAUSES = {
     "07-simulate-schedule": (

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
-from autograder.bank.refusals import bad_input
+from autograder.bank.groups import listed
 from autograder.items import Case, Group, Stage, Tensor, invalid
 
 
 def one_of_each(name: str, cases: Callable[[Random], Sequence[Case]], hint: str) -> Group:
     """A group of which every key tries all ``cases``, which are equally many for each key."""
-    return replace(bad_input(cases, hint), name=name)
+    return listed(name, cases, hint)
 
 
 def replaced(good: Sequence[Any], wrong: Sequence[tuple[int, Any]]) -> list[Case]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch07.draws import one_of_each
-from autograder.bank.ch07.words import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 
 
 def _sizes(rng: Random) -> tuple[int, ...]:
@@ -31,21 +29,6 @@ def _ends(rng: Random) -> list[Case]:
     return [Case((tokens, hidden, top_k, 1)), Case((0, hidden, top_k, 8)), alone, every]
 
 
-def _bad(rng: Random) -> list[Case]:
-    tokens, hidden, top_k, _ = _sizes(rng)
-    return [
-        invalid(-1, hidden, top_k, 8),
-        invalid(tokens, 0, top_k, 8),
-        invalid(tokens, hidden, 0, 8),
-        invalid(tokens, hidden, top_k, 0),
-        invalid(tokens, hidden, top_k, 8, -2),
-        invalid(tokens, hidden, top_k, 8, once_per_rank=True),
-        invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=8 * rng.randint(1, 8) + 3),
-        invalid(tokens, hidden, 9, 8, once_per_rank=True, experts=8),
-        invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=64.0),
-    ]
-
-
 BYTES = Build(
     id="07-all-to-all-bytes",
     module="experts",
@@ -61,18 +44,12 @@ BYTES = Build(
         Case((4096, 7168, 8, 32, 2, True, 256)),
         Case((4096, 7168, 8, 8, 2, True, 256)),  # DeepSeek-V3's experts on 8 nodes
         Case((4096, 4096, 2, 1)),
-        invalid(4096, 4096, 2, 8, 2, True),
-        invalid(4096, 4096, 2, 8, 2, True, 60),
     ),
     groups=(
         Group("k copies", _sent, 6, "Of R ranks, R - 1 are others; a token goes to k experts."),
         Group("once per rank", _once, 5, "Count the ranks that have at least one of k different experts."),
         one_of_each(
             "ends", _ends, "One rank sends nothing, no tokens are no bytes, and k experts may be all there are."
-        ),
-        bad_input(
-            _bad,
-            "Bad input must raise ValueError: experts that are missing or do not divide, counts below their least.",
         ),
     ),
     slips=(
@@ -96,19 +73,6 @@ BYTES = Build(
         Slip(
             "The k experts of a token are all different: draw them without replacement.",
             edit=("tokens * copies", "tokens * (ranks * (1 - (1 - 1 / ranks) ** top_k) if once_per_rank else top_k)"),
-        ),
-        Slip(
-            UNCHECKED.format(
-                "experts that are missing, too few or not a multiple of the ranks, counts that are too small, "
-                "negative bytes"
-            ),
-            edits=(
-                ("if not isinstance(value, int) or isinstance(value, bool) or value < least:", "if False:"),
-                ("if not 0 <= bytes_per_element < math.inf:", "if False:"),
-                ("if once_per_rank:", "if once_per_rank and experts and top_k <= experts:"),
-                ("if experts % ranks:", "if False:"),
-                ("(ranks - 1) / ranks", "max(0, ranks - 1) / (ranks or 1)"),
-            ),
         ),
     ),
 )

@@ -43,14 +43,6 @@ def _empty_of_each(rng: Random) -> list[Case]:
     return [_spread(rng, [rng.randint(5, 9), 0, rng.randint(3, 6)], 2, 2), _spread(rng, [rng.randint(3, 6)], 4, 2)]
 
 
-def _undivided_of_each(rng: Random) -> list[Case]:
-    """Experts that the ranks do not divide, and ranks with too few."""
-    whole = [_spread(rng, [2, 3], 2, 1), _spread(rng, [2, 3], 2, 2)]
-    odd = tuple((*args[:4], 5, *args[5:]) for args in whole[0].args)
-    short = tuple(args[:-1] for args in whole[1].args)
-    return [Case(args, raises="ValueError") for args in (odd, short)]
-
-
 _RANKS = Random("07-expert-parallel-forward")
 
 EXPERT_PARALLEL_FORWARD = Build(
@@ -67,7 +59,6 @@ EXPERT_PARALLEL_FORWARD = Build(
         _spread(_RANKS, [4, 6], 2, 2),
         _spread(_RANKS, [5, 2, 4], 1, 2),
         _spread(_RANKS, [3], 2, 1),
-        _undivided_of_each(_RANKS)[0],
     ),
     groups=(
         one_of_each(
@@ -79,11 +70,6 @@ EXPERT_PARALLEL_FORWARD = Build(
             "no tokens, one rank",
             _empty_of_each,
             "A rank may have no tokens and still own experts, and a single rank exchanges rows with itself.",
-        ),
-        one_of_each(
-            "impossible arguments",
-            _undivided_of_each,
-            "Ranks that do not divide the experts, and a rank with more or fewer than E/R, must raise ValueError.",
         ),
     ),
     slips=(
@@ -124,15 +110,6 @@ EXPERT_PARALLEL_FORWARD = Build(
         Slip(
             "Rows come by source and then by expert: sort them by expert before you split them.",
             edit=("owners.argsort(stable=True)", "torch.arange(len(owners))"),
-        ),
-        Slip(
-            "Ranks that do not divide the experts, or a rank with more or fewer than E/R, were accepted.",
-            edit=(
-                "    if experts % ranks:",
-                "    if experts % ranks or len(local_experts) != experts // ranks:\n"
-                "        return torch.zeros_like(x)\n"
-                "    if False:",
-            ),
         ),
     ),
     rule=every(rules.rows_to_their_experts, least.heard(rules.least_rows)),

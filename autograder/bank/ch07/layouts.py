@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from autograder.bank.ch07.words import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid, lazily
+from autograder.items import Build, Case, Group, Slip, lazily
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import (
     GPT2_XL,
@@ -86,22 +84,6 @@ def _mixtures(rng: Random) -> list[Case]:
     return [_with_experts(rng, model) for model in (MIXTRAL_8X7B, SHARING, replace(SHARING, gated=False))]
 
 
-def _bad_layouts(rng: Random) -> list[Case]:
-    job = Job(MIXTRAL_8X7B, 32, rng.choice((64, 128)), 4096)
-    return [
-        invalid(Layout(2, 1, 4, 2), job),
-        invalid(Layout(4, 1, 4, 4), job),
-        invalid(Layout(2, 1, 4, 4, ep=8), job),
-        invalid(Layout(1, 1, 1, 32, zero=4), job),
-        invalid(Layout(1, 1, 1, 32, zero=0), job),
-        invalid(Layout(2, 1, 4, 4, ep=0), job),
-        invalid(Layout(2, 1, 4, 4, virtual_stages=0), job),
-        invalid(Layout(-2, 1, 4, -4), job),
-        invalid(Layout(1, 1, 1, 32), Job(LLAMA3_8B, 32, 48, 4096)),
-        invalid(Layout(1, 1, 2, 16), Job(LLAMA3_8B, 32, 24, 4096)),
-    ]
-
-
 BIG = Job(LLAMA3_405B, 16_384, 2048, 8192)
 MIDDLE = Job(LLAMA3_70B, 64, 1024, 4096)
 
@@ -120,8 +102,6 @@ MEMORY = Build(
         Case((Layout(8, 1, 4, 2, virtual_stages=2), MIDDLE)),
         Case((Layout(1, 1, 1, 16, 8, 3), Job(MIXTRAL_8X7B, 16, 1024, 4096))),
         Case((Layout(1, 1, 1, 1), Job(LLAMA3_8B, 1, 8, 2048))),
-        invalid(Layout(8, 1, 4, 4), MIDDLE),
-        invalid(Layout(1, 1, 1, 64, 3), MIDDLE),
     ),
     groups=(
         Group(
@@ -142,10 +122,6 @@ MEMORY = Build(
             3,
             "Experts are divided among EP ranks; copies of one expert are fewer.",
             _mixtures,
-        ),
-        bad_input(
-            _bad_layouts,
-            "Sizes below 1, another number of GPUs, and a batch or an EP that does not divide must raise ValueError.",
         ),
     ),
     slips=(
@@ -175,16 +151,6 @@ MEMORY = Build(
         Slip(
             "While one layer is computed again, its activations are there in full.",
             edit=("2 / 34 + whole if", "2 / 34 if"),
-        ),
-        Slip(
-            UNCHECKED.format(
-                "layouts with another number of GPUs or a negative size, an EP or a batch that does not divide, a ZeRO "
-                "that is none of 1, 2 and 3"
-            ),
-            edits=(
-                ("microbatches_of(layout, job)\n", "job.global_batch // (layout.dp * job.micro_batch)\n"),
-                ("ranks // layout.ep", "max(1, ranks // layout.ep)"),
-            ),
         ),
     ),
 )

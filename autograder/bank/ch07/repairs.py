@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf, nan
 from random import Random
 
 from autograder.bank.ch07.draws import one_of_each
-from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 from rankzero.facts.units import GB
 
@@ -14,9 +12,6 @@ from rankzero.facts.units import GB
 
 
 def wrong_validate(gpus, tp, cp, pp, dp):
-    for size in (gpus, tp, cp, pp, dp):
-        if type(size) is not int or size < 1:
-            raise ValueError(f"every size must be an integer >= 1, got {size!r}")
     if tp * pp * dp > gpus:
         raise ValueError(f"tp * pp * dp must be at most {gpus}, got {tp * pp * dp}")
     return tp * cp * pp
@@ -46,13 +41,6 @@ def _off(rng: Random) -> list[Case]:
         invalid(model * dp + rng.randint(1, model - 1), tp, cp, pp, dp),
         invalid(tp * pp * dp, tp, cp, pp, dp),
         invalid(model * dp - 1, tp, cp, pp, dp),
-        invalid(model * dp, tp, cp, pp, 0),
-        invalid(0, tp, cp, pp, dp),
-        invalid(model * dp, 0, cp, pp, dp),
-        invalid(model * dp, tp, 0, pp, dp),
-        invalid(tp * pp * dp, tp, True, pp, dp),
-        invalid(model * dp, tp, cp, float(pp), dp),
-        invalid(model * dp, tp, cp, -pp, -dp),
     ]
 
 
@@ -74,7 +62,7 @@ VALIDATE = Debug(
         Group(
             "meshes",
             _fitting,
-            16,
+            9,
             "A mesh that takes exactly the GPUs that there are is right; any other must raise ValueError.",
             lambda rng: [*_off(rng), *(_fitting(rng) for _ in range(4))],
         ),
@@ -99,9 +87,6 @@ VALIDATE = Debug(
 
 
 def wrong_impossible(parameters, gpu_memory):
-    for value in (parameters, gpu_memory):
-        if not 0 < value < float("inf"):
-            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
 
 
@@ -129,11 +114,6 @@ def _smaller(rng: Random) -> list[Case]:
     ]
 
 
-def _out_of_range(rng: Random) -> list[Case]:
-    sizes = [invalid(bad, 80 * GB) for bad in (-rng.uniform(1, 9), nan, inf)]
-    return [*sizes, *(invalid(70e9, bad) for bad in (0.0, nan, inf))]
-
-
 IMPOSSIBLE = Debug(
     id="07-debug-impossible",
     module="layout",
@@ -147,7 +127,6 @@ IMPOSSIBLE = Debug(
         Case((405e9, 80 * GB)),
         Case((70e9, 80 * GB)),
         Case((7e9, 80 * GB)),
-        invalid(0, 80 * GB),
     ),
     groups=(
         Group(
@@ -162,7 +141,6 @@ IMPOSSIBLE = Debug(
             _smaller,
             "The check holds for every line of the rule; weights that just fill the memory fit.",
         ),
-        bad_input(_out_of_range, "What is not positive and finite must raise ValueError."),
     ),
     slips=(
         Slip("That is the program as it was: it never asks whether the weights fit.", wrong_impossible),

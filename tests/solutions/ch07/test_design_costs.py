@@ -83,5 +83,5 @@ def test_the_inner_axis_gets_the_node():
 
 
 def test_bad_layouts_are_refused_as_by_the_advisor():
-    with pytest.raises(ValueError, match="tp \\* cp \\* pp \\* dp must be 64, got 32"):
+    with pytest.raises(ValueError, match="layout must take 64 GPUs, got 32"):
         placed_parts(Layout(2, 1, 1, 16), JOBS[0])

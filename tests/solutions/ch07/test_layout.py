@@ -230,7 +230,7 @@ def test_each_layout_is_explained():
     said = {
         Layout(4, 1, 2, 8, 1, 2, 4): r"53\.575 s; states .* GB, activations .* GB, fits$",
         Layout(4, 1, 1, 16, 1, 2): "more than 72.0 GB$",
-        Layout(8, 1, 4, 4): "impossible, tp .* must be 64, got 128$",
+        Layout(8, 1, 4, 4): "impossible, layout must take 64 GPUs, got 128$",
         Layout(16, 1, 1, 4): "impossible, TP leaves the node$",
         Layout(1, 4, 1, 16): "impossible, CP cuts the sequence too short$",
     }
@@ -274,7 +274,7 @@ def test_a_limit_stands_for_the_memory():
 
 
 def test_a_step_has_a_stage_of_zero():
-    with pytest.raises(ValueError, match="zero must be 1, 2 or 3, got 0"):
+    with pytest.raises(ValueError, match="zero must be one of 1, 2, 3, got 0"):
         step_time(Layout(8, 1, 4, 2, zero=0), MIDDLE)
 
 

@@ -105,9 +105,9 @@ def test_the_gradient_flows_through_the_mean_probability_alone():
 
 
 def test_the_loss_refuses():
-    with pytest.raises(ValueError, match="at least one token, got 0"):
+    with pytest.raises(ValueError, match="at least one token, got"):
         load_balancing_loss(torch.empty(0, 4), torch.empty(0, 2, dtype=torch.int64), 4)
-    with pytest.raises(ValueError, match="must have 3 columns, one for each expert, got 4"):
+    with pytest.raises(ValueError, match=r"must be \[tokens, 3\], got \(2, 4\)"):
         load_balancing_loss(torch.ones(2, 4), torch.zeros(2, 1, dtype=torch.int64), 3)
 
 
@@ -199,5 +199,5 @@ def _wrong(experts: int, local: int) -> str:
 
 def test_expert_parallelism_refuses():
     said = one_world.runs(_wrong, ((3, 1), (4, 1)), 2)
-    assert said[3, 1].values == ("experts must be a multiple of 2 ranks, got 3",) * 2
-    assert said[4, 1].values == ("local_experts must be 2 of 4 experts, got 1",) * 2
+    assert said[3, 1].values == ("experts must be a multiple of the number of ranks, got 3",) * 2
+    assert said[4, 1].values == ("local_experts must be one equal share of 4 experts, got 1",) * 2

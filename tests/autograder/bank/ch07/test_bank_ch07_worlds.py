@@ -69,8 +69,6 @@ def told_to_all(x, weights, chosen, local_experts, experts):
     import torch.distributed.nn.functional as exchange
 
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    if experts % ranks or len(local_experts) != experts // ranks:
-        raise ValueError("experts")
     share = experts // ranks
     flat = chosen.flatten()
     order = flat.argsort(stable=True)
@@ -94,7 +92,6 @@ def told_to_all(x, weights, chosen, local_experts, experts):
 def test_another_right_program_is_right(name, program):
     item = EXERCISES[name]
     cases = [*item.cases, *(case for _, group in item.hidden(Random("another")) for case in group)]
-    cases = [case for case in cases if not case.raises]
     assert not any(handed_in.faults(item, program, cases))
 
 
