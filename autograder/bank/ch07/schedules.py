@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from autograder.bank.ch07.draws import one_of_each
@@ -25,6 +26,18 @@ def _some_order(rng: Random) -> Case:
 
 def _one_of_each(rng: Random) -> list[Case]:
     return [_order(rng, name) for name in (*NAMES, *NAMES, "interleaved")]
+
+
+def _plain(rng: Random) -> list[Case]:
+    return [_order(rng, "gpipe"), _order(rng, "1f1b"), _order(rng, "1f1b", few=True)]
+
+
+def _chunked(rng: Random) -> list[Case]:
+    return [_order(rng, "interleaved") for _ in range(3)]
+
+
+def _halved(rng: Random) -> list[Case]:
+    return [_order(rng, "zb-h1"), _order(rng, "zb-h1"), _order(rng, "zb-h1", few=True)]
 
 
 def _few(rng: Random) -> list[Case]:
@@ -68,6 +81,22 @@ SCHEDULE = Build(
             "fewer micro-batches than ranks", _few, "With fewer micro-batches than ranks the warm-up takes all of them."
         ),
         one_of_each("one rank", _alone, "One rank runs a schedule, too."),
+        replace(
+            one_of_each(
+                "GPipe and 1F1B", _plain, "One chunk per rank and whole backwards: the two differ in the warm-up."
+            ),
+            step="GPipe and 1F1B",
+        ),
+        replace(
+            one_of_each(
+                "interleaved", _chunked, "A rank takes p micro-batches through one chunk, then through the next."
+            ),
+            step="interleaved",
+        ),
+        replace(
+            one_of_each("ZB-H1", _halved, "Backwards are halves: rank r runs a W when more than r of them are due."),
+            step="ZB-H1",
+        ),
     ),
     slips=(
         Slip(
