@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-from dataclasses import replace
 
 import pytest
 import torch
 
 from autograder import bank
-from autograder.bank.ch07 import layouts
-from rankzero.facts.layouts import Layout
-from rankzero.facts.models import LLAMA3_8B, MIXTRAL_8X7B
-from solutions.ch07 import layout
+from rankzero.facts.models import LLAMA3_8B
 
 NAN, INF = math.nan, math.inf
 COUNTS = (True, 2.5, 0)
@@ -47,11 +43,3 @@ def test_one_bad_argument_is_refused_by_name(identifier, good, bad):
         for value in values:
             with pytest.raises(ValueError, match=f"{name} must"):
                 program(**arguments | {name: value})
-
-
-@pytest.mark.parametrize("name", ["tp", "cp", "pp", "dp", "ep", "virtual_stages"])
-def test_a_layout_of_no_sizes_is_refused_by_name(name):
-    job = replace(layouts.MIDDLE, model=MIXTRAL_8X7B)
-    for value in (0, -1, True, 1.0):
-        with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
-            layout.layout_memory(replace(Layout(8, 1, 4, 2), **{name: value}), job)

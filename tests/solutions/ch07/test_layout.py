@@ -273,9 +273,22 @@ def test_a_limit_stands_for_the_memory():
 # Errors, records and repairs.
 
 
-def test_a_step_has_a_stage_of_zero():
-    with pytest.raises(ValueError, match="zero must be one of 1, 2, 3, got 0"):
-        step_time(Layout(8, 1, 4, 2, zero=0), MIDDLE)
+@pytest.mark.parametrize("priced", [layout_memory, step_time])
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"pp": 0}, "pp must be an integer >= 1, got 0"),
+        ({"virtual_stages": True}, "virtual_stages must be an integer >= 1, got True"),
+        ({"zero": 0}, "zero must be one of 1, 2, 3, got 0"),
+        ({"dp": 4}, "layout must take 64 GPUs, got 128"),
+        ({"ep": 4}, "ep must divide dp = 2, got 4"),
+        ({"tp": 1, "dp": 16}, "global_batch must be a multiple of 16, got 1000"),
+    ],
+)
+def test_a_layout_that_does_not_fit_its_job_is_refused(priced, sizes, words):
+    layout, job = replace(Layout(8, 1, 4, 2), **sizes), replace(MIDDLE, global_batch=1000)
+    with pytest.raises(ValueError, match=words):
+        priced(layout, job)
 
 
 def test_the_repaired_advisor():
