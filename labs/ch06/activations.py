@@ -12,6 +12,8 @@ Standard library only. A layer works on a micro-batch of ``batch`` sequences of 
 
 from __future__ import annotations
 
+from rankzero import checks
+
 #: What :func:`activation_bytes` knows.
 RECOMPUTE = ("none", "selective", "full")
 
@@ -50,8 +52,8 @@ def activation_bytes(
     Args:
         sequence: s, tokens in a sequence; not negative.
         batch: b, sequences in the micro-batch; not negative.
-        hidden: h, width of the model; at least 1, divisible by ``heads``.
-        heads: a, query heads; at least 1.
+        hidden: h, width of the model; at least 1.
+        heads: a, query heads; at least 1, a divisor of ``hidden``.
         ffn: inner width of the MLP; not negative. None is ``4 hidden``.
         kv_heads: key-value heads; at least 1, a divisor of ``heads``. None is as many as ``heads``.
         ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
@@ -64,11 +66,17 @@ def activation_bytes(
         element_bytes: e; finite, not negative. 2 is bf16.
         mask_bytes: k; finite, not negative. 1 on GPUs.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range; the message names it and its value.
-
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
     """
+    ffn = 4 * hidden if ffn is None else ffn
+    kv_heads = heads if kv_heads is None else kv_heads
+    checks.count(hidden=hidden, heads=heads, kv_heads=kv_heads, ranks=ranks)
+    checks.count(0, sequence=sequence, batch=batch, ffn=ffn)
+    checks.amount(element_bytes=element_bytes, mask_bytes=mask_bytes)
+    checks.one_of(RECOMPUTE, recompute=recompute)
+    checks.one_of(ATTENTION, attention=attention)
+    checks.require(hidden % heads == 0, f"divide hidden = {hidden}", heads=heads)
+    checks.require(heads % kv_heads == 0, f"divide heads = {heads}", kv_heads=kv_heads)
     raise NotImplementedError("06-activation-bytes: not written yet")
 
 
@@ -97,12 +105,11 @@ def tensor_parallel_traffic(
         backward: count the backward pass too.
         sequence_parallel: norms and residuals are split along the sequence.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range; the message names it
-            and its value.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Korthikanti et al. (2022), arXiv:2205.05198, section 4.
     """
+    checks.count(0, sequence=sequence, batch=batch)
+    checks.count(hidden=hidden, ranks=ranks)
+    checks.amount(element_bytes=element_bytes)
     raise NotImplementedError("06-tensor-parallel-traffic: not written yet")
 
 
@@ -121,12 +128,10 @@ def best_segment(layers: int, layer_bytes: float, checkpoint_bytes: float) -> tu
         ``(k, peak)``: layers of a segment, from 1 to ``layers``, the fewest of several that are equally good; and
         the peak, bytes.
 
-    Raises:
-        ValueError: ``layers`` is not an integer, or an argument is outside its range; the message names it
-            and its value.
-
     Source: Chen et al. (2016), arXiv:1604.06174.
     """
+    checks.count(layers=layers)
+    checks.amount(layer_bytes=layer_bytes, checkpoint_bytes=checkpoint_bytes)
     raise NotImplementedError("06-best-segment: not written yet")
 
 
@@ -138,11 +143,9 @@ def padded_vocabulary(vocab: int, ranks: int, multiple: int = 128) -> int:
         ranks: tensor-parallel ranks; at least 1.
         multiple: rows of a block on one rank; at least 1. 128 suits matrix units.
 
-    Raises:
-        ValueError: an argument is not an integer or is outside its range; the message names it and its value.
-
     Source: NVIDIA Megatron-LM, ``--make-vocab-size-divisible-by``.
     """
+    checks.count(vocab=vocab, ranks=ranks, multiple=multiple)
     raise NotImplementedError("06-padded-vocabulary: not written yet")
 
 
@@ -152,9 +155,11 @@ def debug_traffic(sequence: int, batch: int, hidden: int, ranks: int) -> float:
     Four all-reduces, each of the whole activation tensor, ring-optimal.
 
     Args:
-        sequence: tokens in a sequence.
-        batch: sequences in the micro-batch.
-        hidden: width of the model.
+        sequence: tokens in a sequence; not negative.
+        batch: sequences in the micro-batch; not negative.
+        hidden: width of the model; at least 1.
         ranks: tensor-parallel ranks; at least 1.
     """
+    checks.count(0, sequence=sequence, batch=batch)
+    checks.count(hidden=hidden, ranks=ranks)
     return 4 * 2 * sequence * batch * hidden / ranks * (ranks - 1) / ranks

@@ -15,6 +15,8 @@ import torch.distributed as dist
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from rankzero import checks
+
 
 def parallel_attention(
     x: torch.Tensor,
@@ -38,8 +40,8 @@ def parallel_attention(
         wk: the full weight ``[kv_heads d, hidden]`` of the keys.
         wv: the full weight ``[kv_heads d, hidden]`` of the values.
         wo: the full weight ``[hidden, heads d]`` of the output.
-        heads: query heads.
-        kv_heads: key-value heads. If there are fewer than ranks, several ranks hold the same one.
+        heads: query heads; at least 1. ``head_partition`` can split them over the ranks.
+        kv_heads: key-value heads; at least 1. If there are fewer than ranks, several ranks hold the same one.
         group: the ranks that share the layer.
 
     Returns:
@@ -47,11 +49,9 @@ def parallel_attention(
         in full on every rank, those of the weights in the rows and columns of the rank's own heads. A replicated
         key-value head has its whole gradient on every rank that holds it: the sum of what each of them contributes.
 
-    Raises:
-        ValueError: the heads cannot be split over the ranks.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
     """
+    checks.count(heads=heads, kv_heads=kv_heads)
     raise NotImplementedError("06-parallel-attention: not written yet")
 
 
@@ -72,11 +72,10 @@ def vocab_parallel_cross_entropy(
         ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable with respect to this rank's
         logits.
 
-    Raises:
-        ValueError: a target is outside the vocabulary; raised on every rank alike.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
+    vocab = logits.shape[-1] * dist.get_world_size(group)
+    checks.require(bool(((target >= 0) & (target < vocab)).all()), f"be from 0 to {vocab - 1}", target=target)
     raise NotImplementedError("06-vocab-parallel-cross-entropy: not written yet")
 
 
@@ -93,11 +92,10 @@ def vocab_parallel_embedding(
     Returns:
         ``[*ids.shape, h]``, equal on all ranks. Only the rank's own tokens add to the gradient of ``weight``.
 
-    Raises:
-        ValueError: an id is outside the vocabulary; raised on every rank alike.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
+    vocab = len(weight) * dist.get_world_size(group)
+    checks.require(bool(((ids >= 0) & (ids < vocab)).all()), f"be from 0 to {vocab - 1}", ids=ids)
     raise NotImplementedError("06-vocab-parallel-embedding: not written yet")
 
 
@@ -133,11 +131,10 @@ def scatter_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None 
     Returns:
         The part, t times as short along ``dim``, differentiable once.
 
-    Raises:
-        ValueError: t does not divide the size of ``dim``; the message names both numbers.
-
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4.2.2.
     """
+    ranks = dist.get_world_size(group)
+    checks.require(x.shape[dim] % ranks == 0, f"split over {ranks} ranks along dimension {dim}", x=tuple(x.shape))
     raise NotImplementedError("06-scatter-sequence: not written yet")
 
 

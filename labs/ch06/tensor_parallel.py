@@ -17,6 +17,8 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from rankzero import checks
+
 
 def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The operator f: ``x`` as it is; in the backward pass, the sum of its gradients over all ranks.
@@ -72,9 +74,6 @@ class ColumnParallelLinear(nn.Module):
         weight: this rank's parameter, ``[out / t, in]``: consecutive rows, copied from the full weight.
         bias: this rank's parameter, ``[out / t]``, copied too, or None.
 
-    Raises:
-        ValueError: t does not divide out; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
 
@@ -85,6 +84,8 @@ class ColumnParallelLinear(nn.Module):
         gather_output: bool = False,
         group: dist.ProcessGroup | None = None,
     ) -> None:
+        ranks = dist.get_world_size(group)
+        checks.require(len(weight) % ranks == 0, f"have a multiple of {ranks} rows", weight=tuple(weight.shape))
         raise NotImplementedError("06-column-parallel-linear: not written yet")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -107,23 +108,18 @@ class RowParallelLinear(nn.Module):
         weight: this rank's parameter, ``[out, in / t]``: consecutive columns, copied from the full weight.
         bias: a copy of the whole bias, a parameter on every rank, or None.
 
-    Raises:
-        ValueError: t does not divide in; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
 
     def __init__(
         self, weight: torch.Tensor, bias: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
     ) -> None:
+        ranks = dist.get_world_size(group)
+        checks.require(weight.shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=tuple(weight.shape))
         raise NotImplementedError("06-row-parallel-linear: not written yet")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """``[..., in / t]``, this rank's slice, to ``[..., out]``, equal on all ranks.
-
-        Raises:
-            ValueError: ``x`` has another width than the slice; the message names both.
-        """
+        """``[..., in / t]``, this rank's slice, to ``[..., out]``, equal on all ranks."""
         raise NotImplementedError("06-row-parallel-linear: not written yet")
 
 
@@ -150,11 +146,10 @@ def parallel_mlp(
         ``down_bias`` in full on every rank, those of ``up``, ``up_bias`` and ``down`` in the rank's own block. What
         they hold elsewhere does not count.
 
-    Raises:
-        ValueError: t does not divide ffn; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
+    ranks = dist.get_world_size(group)
+    checks.require(len(up) % ranks == 0, f"have a multiple of {ranks} rows", up=tuple(up.shape))
     raise NotImplementedError("06-parallel-mlp: not written yet")
 
 

@@ -11,7 +11,7 @@ Standard library only. A layer works on a micro-batch of ``batch`` sequences of 
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
 #: What :func:`activation_bytes` knows.
 RECOMPUTE = ("none", "selective", "full")
@@ -50,8 +50,8 @@ def activation_bytes(
     Args:
         sequence: s, tokens in a sequence; not negative.
         batch: b, sequences in the micro-batch; not negative.
-        hidden: h, width of the model; at least 1, divisible by ``heads``.
-        heads: a, query heads; at least 1.
+        hidden: h, width of the model; at least 1.
+        heads: a, query heads; at least 1, a divisor of ``hidden``.
         ffn: inner width of the MLP; not negative. None is ``4 hidden``.
         kv_heads: key-value heads; at least 1, a divisor of ``heads``. None is as many as ``heads``.
         ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
@@ -64,20 +64,17 @@ def activation_bytes(
         element_bytes: e; finite, not negative. 2 is bf16.
         mask_bytes: k; finite, not negative. 1 on GPUs.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range; the message names it and its value.
-
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
     """
     ffn = 4 * hidden if ffn is None else ffn
     kv_heads = heads if kv_heads is None else kv_heads
-    _check_shape(sequence, batch, hidden, ranks)
-    _check_heads(hidden, heads, kv_heads)
-    _check_integer("ffn", ffn, 0)
-    _require(recompute in RECOMPUTE, f"recompute must be one of {', '.join(RECOMPUTE)}", recompute)
-    _require(attention in ATTENTION, f"attention must be one of {', '.join(ATTENTION)}", attention)
-    _check_size("element_bytes", element_bytes)
-    _check_size("mask_bytes", mask_bytes)
+    checks.count(hidden=hidden, heads=heads, kv_heads=kv_heads, ranks=ranks)
+    checks.count(0, sequence=sequence, batch=batch, ffn=ffn)
+    checks.amount(element_bytes=element_bytes, mask_bytes=mask_bytes)
+    checks.one_of(RECOMPUTE, recompute=recompute)
+    checks.one_of(ATTENTION, attention=attention)
+    checks.require(hidden % heads == 0, f"divide hidden = {hidden}", heads=heads)
+    checks.require(heads % kv_heads == 0, f"divide heads = {heads}", kv_heads=kv_heads)
     tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
     around = ranks if sequence_parallel else 1
     if recompute == "full":
@@ -114,14 +111,11 @@ def tensor_parallel_traffic(
         backward: count the backward pass too.
         sequence_parallel: norms and residuals are split along the sequence.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range; the message names it
-            and its value.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Korthikanti et al. (2022), arXiv:2205.05198, section 4.
     """
-    _check_shape(sequence, batch, hidden, ranks)
-    _check_size("element_bytes", element_bytes)
+    checks.count(0, sequence=sequence, batch=batch)
+    checks.count(hidden=hidden, ranks=ranks)
+    checks.amount(element_bytes=element_bytes)
     shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
     return float(shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes)
 
@@ -141,15 +135,10 @@ def best_segment(layers: int, layer_bytes: float, checkpoint_bytes: float) -> tu
         ``(k, peak)``: layers of a segment, from 1 to ``layers``, the fewest of several that are equally good; and
         the peak, bytes.
 
-    Raises:
-        ValueError: ``layers`` is not an integer, or an argument is outside its range; the message names it
-            and its value.
-
     Source: Chen et al. (2016), arXiv:1604.06174.
     """
-    _check_integer("layers", layers, 1)
-    _check_size("layer_bytes", layer_bytes)
-    _check_size("checkpoint_bytes", checkpoint_bytes)
+    checks.count(layers=layers)
+    checks.amount(layer_bytes=layer_bytes, checkpoint_bytes=checkpoint_bytes)
     peaks = ((-(-layers // k) * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1))
     peak, segment = min(peaks)
     return segment, float(peak)
@@ -163,13 +152,9 @@ def padded_vocabulary(vocab: int, ranks: int, multiple: int = 128) -> int:
         ranks: tensor-parallel ranks; at least 1.
         multiple: rows of a block on one rank; at least 1. 128 suits matrix units.
 
-    Raises:
-        ValueError: an argument is not an integer or is outside its range; the message names it and its value.
-
     Source: NVIDIA Megatron-LM, ``--make-vocab-size-divisible-by``.
     """
-    for name, count in (("vocab", vocab), ("ranks", ranks), ("multiple", multiple)):
-        _check_integer(name, count, 1)
+    checks.count(vocab=vocab, ranks=ranks, multiple=multiple)
     block = multiple * ranks
     return -(-vocab // block) * block
 
@@ -180,38 +165,12 @@ def debug_traffic(sequence: int, batch: int, hidden: int, ranks: int) -> float:
     Four all-reduces, each of the whole activation tensor, ring-optimal.
 
     Args:
-        sequence: tokens in a sequence.
-        batch: sequences in the micro-batch.
-        hidden: width of the model.
+        sequence: tokens in a sequence; not negative.
+        batch: sequences in the micro-batch; not negative.
+        hidden: width of the model; at least 1.
         ranks: tensor-parallel ranks; at least 1.
     """
+    checks.count(0, sequence=sequence, batch=batch)
+    checks.count(hidden=hidden, ranks=ranks)
     tensor = 2 * sequence * batch * hidden
     return 4 * 2 * (ranks - 1) / ranks * tensor
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
-
-
-def _check_integer(name: str, value: int, least: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    _require(whole and value >= least, f"{name} must be an integer >= {least}", value)
-
-
-def _check_size(name: str, value: float) -> None:
-    _require(0 <= value < math.inf, f"{name} must be a finite number >= 0", value)
-
-
-def _check_shape(sequence: int, batch: int, hidden: int, ranks: int) -> None:
-    for name, count, least in (("sequence", sequence, 0), ("batch", batch, 0), ("hidden", hidden, 1)):
-        _check_integer(name, count, least)
-    _check_integer("ranks", ranks, 1)
-
-
-def _check_heads(hidden: int, heads: int, kv_heads: int) -> None:
-    for name, count in (("heads", heads), ("kv_heads", kv_heads)):
-        _check_integer(name, count, 1)
-    _require(hidden % heads == 0, f"hidden must be divisible by heads, {heads}", hidden)
-    _require(heads % kv_heads == 0, f"heads must be divisible by kv_heads, {kv_heads}", heads)

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[range, range, int]:
     """The query and key-value heads of one rank, and how many ranks hold each of those key-value heads.
@@ -15,28 +17,24 @@ def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[ra
     key-value head ``q // (heads / kv_heads)``, so a rank holds exactly what its own query heads read.
 
     Args:
-        heads: query heads of the layer; at least 1, divisible by ``kv_heads`` and by ``ranks``.
-        kv_heads: key-value heads, at least 1: as many as ``heads`` in plain multi-head attention, 1 in multi-query
-            attention.
-        ranks: tensor-parallel ranks; at least 1, and a divisor or a multiple of ``kv_heads``.
+        heads: query heads of the layer; at least 1.
+        kv_heads: key-value heads; at least 1, a divisor of ``heads``: as many as ``heads`` in plain multi-head
+            attention, 1 in multi-query attention.
+        ranks: tensor-parallel ranks; at least 1.
         rank: the one that is asked about, from 0 to ``ranks - 1``.
 
     Returns:
         ``(query, key_value, replicas)``; ``replicas`` is 1 if only one rank holds a key-value head.
 
     Raises:
-        ValueError: an argument is not an integer or is outside its range (the message names it and its value), or two
-            of them do not divide (the message names both).
+        ValueError: the heads cannot be split: ``ranks`` does not divide ``heads``, or is neither a divisor nor a
+            multiple of ``kv_heads``. The message names both numbers.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
     """
-    for name, count in (("heads", heads), ("kv_heads", kv_heads), ("ranks", ranks)):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {count!r}")
-    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in range(ranks):
-        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got {rank!r}")
-    if heads % kv_heads:
-        raise ValueError(f"heads must be divisible by kv_heads, got {heads} and {kv_heads}")
+    checks.count(heads=heads, kv_heads=kv_heads, ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank)
+    checks.require(heads % kv_heads == 0, f"divide heads = {heads}", kv_heads=kv_heads)
     if heads % ranks:
         raise ValueError(f"heads must be divisible by ranks, got {heads} and {ranks}")
     query = range(rank * heads // ranks, (rank + 1) * heads // ranks)
@@ -54,9 +52,12 @@ def debug_qkv(hidden: int, ranks: int, rank: int) -> list[int]:
     All queries come first, then all keys, then all values. A rank keeps its block of each of the three.
 
     Args:
-        hidden: divisible by ``ranks``.
-        ranks: tensor-parallel ranks; at least 1.
+        hidden: width of the model; at least 1.
+        ranks: tensor-parallel ranks; at least 1, a divisor of ``hidden``.
         rank: the one that is asked about, from 0 to ``ranks - 1``.
     """
+    checks.count(hidden=hidden, ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank)
+    checks.require(hidden % ranks == 0, f"divide hidden = {hidden}", ranks=ranks)
     block = hidden // ranks
     return [third * hidden + rank * block + row for third in range(3) for row in range(block)]

@@ -16,6 +16,8 @@ import torch.distributed as dist
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from rankzero import checks
+
 from .heads import head_partition
 from .tensor_parallel import copy_to_ranks, reduce_from_ranks
 
@@ -42,8 +44,8 @@ def parallel_attention(
         wk: the full weight ``[kv_heads d, hidden]`` of the keys.
         wv: the full weight ``[kv_heads d, hidden]`` of the values.
         wo: the full weight ``[hidden, heads d]`` of the output.
-        heads: query heads.
-        kv_heads: key-value heads. If there are fewer than ranks, several ranks hold the same one.
+        heads: query heads; at least 1. ``head_partition`` can split them over the ranks.
+        kv_heads: key-value heads; at least 1. If there are fewer than ranks, several ranks hold the same one.
         group: the ranks that share the layer.
 
     Returns:
@@ -51,11 +53,9 @@ def parallel_attention(
         in full on every rank, those of the weights in the rows and columns of the rank's own heads. A replicated
         key-value head has its whole gradient on every rank that holds it: the sum of what each of them contributes.
 
-    Raises:
-        ValueError: the heads cannot be split over the ranks.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
     """
+    checks.count(heads=heads, kv_heads=kv_heads)
     query, key_value, replicas = head_partition(heads, kv_heads, dist.get_world_size(group), dist.get_rank(group))
     if replicas > 1:  # the ranks' gradients of a full weight lie in the rows of their heads: f adds the replicas
         wk, wv = copy_to_ranks(wk, group), copy_to_ranks(wv, group)
@@ -86,12 +86,11 @@ def vocab_parallel_cross_entropy(
         ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable with respect to this rank's
         logits.
 
-    Raises:
-        ValueError: a target is outside the vocabulary; raised on every rank alike.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
-    return _CrossEntropy.apply(logits, *_own_ids(target, "target", logits.shape[-1], group), group)
+    vocab = logits.shape[-1] * dist.get_world_size(group)
+    checks.require(bool(((target >= 0) & (target < vocab)).all()), f"be from 0 to {vocab - 1}", target=target)
+    return _CrossEntropy.apply(logits, *_own_ids(target, logits.shape[-1], group), group)
 
 
 def vocab_parallel_embedding(
@@ -107,12 +106,11 @@ def vocab_parallel_embedding(
     Returns:
         ``[*ids.shape, h]``, equal on all ranks. Only the rank's own tokens add to the gradient of ``weight``.
 
-    Raises:
-        ValueError: an id is outside the vocabulary; raised on every rank alike.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
-    local, own = _own_ids(ids, "ids", weight.shape[0], group)
+    vocab = len(weight) * dist.get_world_size(group)
+    checks.require(bool(((ids >= 0) & (ids < vocab)).all()), f"be from 0 to {vocab - 1}", ids=ids)
+    local, own = _own_ids(ids, len(weight), group)
     return reduce_from_ranks(functional.embedding(local, weight).masked_fill(~own[..., None], 0), group)
 
 
@@ -148,11 +146,10 @@ def scatter_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None 
     Returns:
         The part, t times as short along ``dim``, differentiable once.
 
-    Raises:
-        ValueError: t does not divide the size of ``dim``; the message names both numbers.
-
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4.2.2.
     """
+    ranks = dist.get_world_size(group)
+    checks.require(x.shape[dim] % ranks == 0, f"split over {ranks} ranks along dimension {dim}", x=tuple(x.shape))
     return _Scatter.apply(x, dim, group)
 
 
@@ -233,8 +230,6 @@ def _joined(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None) -> torch
 def _scattered(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None) -> torch.Tensor:
     """The reduce-scatter, a new tensor."""
     ranks = dist.get_world_size(group)
-    if x.shape[dim] % ranks:
-        raise ValueError(f"dimension {dim} must be divisible by {ranks} ranks, got {x.shape[dim]}")
     if ranks == 1:
         return x.clone()
     parts = [part.contiguous() for part in x.chunk(ranks, dim)]
@@ -250,13 +245,8 @@ def _reduced(x: torch.Tensor, op: dist.ReduceOp.RedOpType, group: dist.ProcessGr
     return x
 
 
-def _own_ids(
-    ids: torch.Tensor, name: str, rows: int, group: dist.ProcessGroup | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _own_ids(ids: torch.Tensor, rows: int, group: dist.ProcessGroup | None) -> tuple[torch.Tensor, torch.Tensor]:
     """The row of each id in this rank's part of the table (0 for an id of another rank), and which ids are its own."""
-    vocab = rows * dist.get_world_size(group)
-    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab:
-        raise ValueError(f"{name} must be from 0 to {vocab - 1}, got {int(ids.min())} to {int(ids.max())}")
     local = ids - dist.get_rank(group) * rows
     own = (local >= 0) & (local < rows)
     return local.masked_fill(~own, 0), own

@@ -18,6 +18,8 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from rankzero import checks
+
 
 def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The operator f: ``x`` as it is; in the backward pass, the sum of its gradients over all ranks.
@@ -73,9 +75,6 @@ class ColumnParallelLinear(nn.Module):
         weight: this rank's parameter, ``[out / t, in]``: consecutive rows, copied from the full weight.
         bias: this rank's parameter, ``[out / t]``, copied too, or None.
 
-    Raises:
-        ValueError: t does not divide out; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
 
@@ -86,10 +85,12 @@ class ColumnParallelLinear(nn.Module):
         gather_output: bool = False,
         group: dist.ProcessGroup | None = None,
     ) -> None:
+        ranks = dist.get_world_size(group)
+        checks.require(len(weight) % ranks == 0, f"have a multiple of {ranks} rows", weight=tuple(weight.shape))
         super().__init__()
         self.gather_output, self.group = gather_output, group
-        self.weight = _parameter(_own_block(weight, 0, "out", group))
-        self.bias = None if bias is None else _parameter(_own_block(bias, 0, "out", group))
+        self.weight = _parameter(_own_block(weight, 0, group))
+        self.bias = None if bias is None else _parameter(_own_block(bias, 0, group))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``[..., in]``, equal on all ranks, to ``[..., out / t]``, or to ``[..., out]`` with ``gather_output``."""
@@ -112,29 +113,21 @@ class RowParallelLinear(nn.Module):
         weight: this rank's parameter, ``[out, in / t]``: consecutive columns, copied from the full weight.
         bias: a copy of the whole bias, a parameter on every rank, or None.
 
-    Raises:
-        ValueError: t does not divide in; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
 
     def __init__(
         self, weight: torch.Tensor, bias: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
     ) -> None:
+        ranks = dist.get_world_size(group)
+        checks.require(weight.shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=tuple(weight.shape))
         super().__init__()
         self.group = group
-        self.weight = _parameter(_own_block(weight, 1, "in", group))
+        self.weight = _parameter(_own_block(weight, 1, group))
         self.bias = None if bias is None else _parameter(bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """``[..., in / t]``, this rank's slice, to ``[..., out]``, equal on all ranks.
-
-        Raises:
-            ValueError: ``x`` has another width than the slice; the message names both.
-        """
-        width = self.weight.shape[1]
-        if x.shape[-1] != width:
-            raise ValueError(f"x must be this rank's slice of {width} features, got {x.shape[-1]}")
+        """``[..., in / t]``, this rank's slice, to ``[..., out]``, equal on all ranks."""
         y = reduce_from_ranks(functional.linear(x, self.weight), self.group)  # [..., out]
         return y if self.bias is None else y + self.bias
 
@@ -162,14 +155,13 @@ def parallel_mlp(
         ``down_bias`` in full on every rank, those of ``up``, ``up_bias`` and ``down`` in the rank's own block. What
         they hold elsewhere does not count.
 
-    Raises:
-        ValueError: t does not divide ffn; the message names both numbers.
-
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
-    rows, bias = _own_block(up, 0, "ffn", group), _own_block(up_bias, 0, "ffn", group)  # [ffn / t, h], [ffn / t]
+    ranks = dist.get_world_size(group)
+    checks.require(len(up) % ranks == 0, f"have a multiple of {ranks} rows", up=tuple(up.shape))
+    rows, bias = _own_block(up, 0, group), _own_block(up_bias, 0, group)  # [ffn / t, h], [ffn / t]
     inner = functional.gelu(functional.linear(copy_to_ranks(x, group), rows, bias))  # [..., ffn / t]
-    return reduce_from_ranks(functional.linear(inner, _own_block(down, 1, "ffn", group)), group) + down_bias
+    return reduce_from_ranks(functional.linear(inner, _own_block(down, 1, group)), group) + down_bias
 
 
 def debug_g(x: torch.Tensor) -> torch.Tensor:
@@ -229,7 +221,7 @@ class _Join(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return _own_block(gradient, -1, "out", ctx.group).contiguous(), None
+        return _own_block(gradient, -1, ctx.group).contiguous(), None
 
 
 def _sum(x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
@@ -240,12 +232,9 @@ def _sum(x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
     return total
 
 
-def _own_block(full: torch.Tensor, dim: int, name: str, group: dist.ProcessGroup | None) -> torch.Tensor:
+def _own_block(full: torch.Tensor, dim: int, group: dist.ProcessGroup | None) -> torch.Tensor:
     """This rank's block of ``full`` along ``dim``, a view."""
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    if full.shape[dim] % ranks:
-        raise ValueError(f"{name} must be divisible by {ranks} ranks, got {full.shape[dim]}")
-    return full.chunk(ranks, dim)[rank]
+    return full.chunk(dist.get_world_size(group), dim)[dist.get_rank(group)]
 
 
 def _parameter(tensor: torch.Tensor) -> nn.Parameter:

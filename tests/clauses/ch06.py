@@ -1,36 +1,8 @@
-"""What the docstrings of chapter 6 refuse and promise, and edits of the references that break each promise."""
+"""What the docstrings of chapter 6 promise, and edits of the references that break each promise."""
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause
-
-DIVIDES = "divisible by ``kv_heads`` and by ``ranks``"
-
-ANNOUNCED = {
-    "06-column-parallel-linear": (Announced("out must be divisible by", "t does not divide out"),),
-    "06-row-parallel-linear": (
-        Announced("in must be divisible by", "t does not divide in"),
-        Announced("x must be this rank's slice", "``x`` has another width than the slice"),
-    ),
-    "06-parallel-mlp": (Announced("ffn must be divisible by", "t does not divide ffn"),),
-    "06-head-partition": (
-        Announced("heads must be divisible by (kv_heads|ranks)", DIVIDES),
-        Announced("kv_heads must divide ranks or be divisible", "a divisor or a multiple of ``kv_heads``"),
-        Announced("rank must be an integer from 0 to", "from 0 to ``ranks - 1``"),
-    ),
-    "06-parallel-attention": (
-        Announced("must (be divisible by|divide) ranks", "the heads cannot be split over the ranks"),
-    ),
-    "06-vocab-parallel-cross-entropy": (Announced("target must be from 0 to", "a target is outside the vocabulary"),),
-    "06-vocab-parallel-embedding": (Announced("ids must be from 0 to", "an id is outside the vocabulary"),),
-    "06-scatter-sequence": (
-        Announced(r"dimension -?\d must be divisible by", "t does not divide the size of ``dim``"),
-    ),
-    "06-activation-bytes": (
-        Announced("heads must be divisible by kv_heads", "a divisor of ``heads``"),
-        Announced("hidden must be divisible by heads", "divisible by ``heads``"),
-    ),
-}
+from tools.clauses import Clause
 
 SUMMED_IN_PLACE = (
     (

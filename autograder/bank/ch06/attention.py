@@ -8,16 +8,14 @@ from autograder.bank.ch06 import rules
 from autograder.bank.ch06.linear import tensor
 from autograder.bank.ch06.wrong_attention import PARALLEL_ATTENTION
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Raises
+from autograder.items import Build, Case
 
 
-def _attention(
-    rng: Random, ranks: int, heads: int, kv_heads: int, width: int = 2, hidden: int = 3, raises: Raises | None = None
-) -> Case:
+def _attention(rng: Random, ranks: int, heads: int, kv_heads: int, width: int = 2, hidden: int = 3) -> Case:
     batch, sequence, size, kv = rng.randint(1, 2), rng.randint(2, 4), heads * width, kv_heads * width
     shapes = ((batch, sequence, hidden), (size, hidden), (kv, hidden), (kv, hidden), (hidden, size))
     inputs = tuple(tensor(rng, *shape) for shape in shapes)
-    return Case(((*inputs, heads, kv_heads, tensor(rng, *shapes[0])),) * ranks, raises=raises)
+    return Case(((*inputs, heads, kv_heads, tensor(rng, *shapes[0])),) * ranks)
 
 
 def _whole(rng: Random) -> list[Case]:
@@ -32,10 +30,6 @@ def _whole(rng: Random) -> list[Case]:
 
 def _copied(rng: Random) -> list[Case]:
     return [_attention(rng, 4, 8, 2, width=1), _attention(rng, 4, 4, 1), _attention(rng, 2, 2, 1)]
-
-
-def _refused(rng: Random) -> list[Case]:
-    return [_attention(rng, 3, 4, 2, raises="ValueError"), _attention(rng, 4, 12, 3, raises="ValueError")]
 
 
 def _calls(case: Case) -> list[tuple[str, int]]:
@@ -58,7 +52,6 @@ ATTENTION = Build(
         _attention(Random("attention 2"), 2, 2, 2, width=1, hidden=2),
         _attention(Random("attention 4"), 4, 4, 2, width=1, hidden=2),
         _attention(Random("attention 1"), 1, 2, 1, width=1, hidden=2),
-        _attention(Random("attention 3"), 3, 4, 2, width=1, hidden=2, raises="ValueError"),
     ),
     groups=(
         listed(
@@ -68,9 +61,6 @@ ATTENTION = Build(
         ),
         listed(
             "copied key-value heads", _copied, "Ranks that share a key-value head each have a part of its gradient."
-        ),
-        listed(
-            "heads that do not divide", _refused, "Where the heads cannot be split over the ranks, raise ValueError."
         ),
     ),
     slips=PARALLEL_ATTENTION,

@@ -33,26 +33,14 @@ def _column(
 ) -> Case:
     weight, bias, x = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, width)
     whole = tensor(rng, *batch, out)
-    each = [whole if gather else tensor(rng, *batch, max(1, out // ranks)) for _ in range(ranks)]
+    each = [whole if gather else tensor(rng, *batch, out // ranks) for _ in range(ranks)]
     return Case(tuple((weight, bias, x, back) for back in each), {"gather_output": True} if gather else {})
 
 
-def _row(
-    rng: Random,
-    ranks: int,
-    out: int,
-    width: int,
-    batch: tuple[int, ...] = (3,),
-    biased: bool = True,
-    full: bool = False,
-) -> Case:
+def _row(rng: Random, ranks: int, out: int, width: int, batch: tuple[int, ...] = (3,), biased: bool = True) -> Case:
     weight, bias, back = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, out)
-    given = [tensor(rng, *batch, width if full else max(1, width // ranks)) for _ in range(ranks)]
+    given = [tensor(rng, *batch, width // ranks) for _ in range(ranks)]
     return Case(tuple((weight, bias, x, back) for x in given))
-
-
-def _refused(case: Case) -> Case:
-    return Case(case.args, case.kwargs, raises="ValueError")
 
 
 def _any(make: Callable[..., Case]) -> Callable[[Random], Case]:
@@ -81,18 +69,6 @@ def _gathered(rng: Random) -> list[Case]:
     return [_column(rng, 2, 6, 5, (3,), True, True), _column(rng, 3, 6, 4, (2, 2), False, True)]
 
 
-def _column_refused(rng: Random) -> list[Case]:
-    return [_refused(_column(rng, 3, 3 * rng.randint(1, 5) + 1, 4)), _refused(_column(rng, 4, 6, 4))]
-
-
-def _row_refused(rng: Random) -> list[Case]:
-    return [
-        _refused(_row(rng, 3, 4, 3 * rng.randint(1, 5) + 1)),
-        _refused(_row(rng, 2, 4, 8, full=True)),
-        _refused(_row(rng, 4, 4, 8, (), full=True)),
-    ]
-
-
 def _column_calls(case: Case) -> list[tuple[str, int]]:
     weight, _, x, _ = case.args[0]
     share = rules.bytes_of(x) // weight.shape[1] * weight.shape[0] // len(case.args)
@@ -117,7 +93,6 @@ COLUMN = Build(
         Case(tuple((W, None, vector(1, 1), back) for back in (vector(1, 0), vector(0, 1)))),
         Case(tuple((W, None, vector(1, 1), vector(1, 0, 0, 1)) for _ in range(2)), {"gather_output": True}),
         _column(Random("column"), 3, 6, 4),
-        Case(tuple((V, None, vector(1, 1, 1, 1), vector(1)) for _ in range(3)), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -129,7 +104,6 @@ COLUMN = Build(
         ),
         listed("batches", _batches(_column), "There may be one rank, no bias, no batch or two dimensions of it."),
         listed("joined", _gathered, "With gather_output, each rank takes its own slice of the gradient."),
-        listed("sizes that do not divide", _column_refused, "Where the ranks do not divide out, raise ValueError."),
     ),
     slips=COLUMNS,
     rule=rules.calls_at_most(
@@ -152,7 +126,6 @@ ROW = Build(
         Case(tuple((V, vector(100, 200), vector(1, 1), vector(1, 2)) for _ in range(2))),
         Case(tuple((V, None, vector(1, 1), vector(1, 2)) for _ in range(2))),
         _row(Random("row"), 3, 4, 6),
-        Case(tuple((V, None, vector(1, 1, 1, 1), vector(1, 2)) for _ in range(2)), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -163,11 +136,6 @@ ROW = Build(
             _several(_row),
         ),
         listed("batches", _batches(_row), "There may be one rank, no bias, no batch or two dimensions of it."),
-        listed(
-            "sizes that do not fit",
-            _row_refused,
-            "Where the ranks do not divide in, or x is not a slice, raise ValueError.",
-        ),
     ),
     slips=ROWS,
     rule=rules.calls_at_most(

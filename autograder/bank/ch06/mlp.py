@@ -8,12 +8,12 @@ from autograder.bank.ch06 import rules
 from autograder.bank.ch06.linear import tensor
 from autograder.bank.ch06.wrong_layers import MLPS
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Group, Raises, Tensor
+from autograder.items import Build, Case, Group, Tensor
 
 
-def _mlp(rng: Random, ranks: int, hidden: int, ffn: int, batch: tuple[int, ...], raises: Raises | None = None) -> Case:
+def _mlp(rng: Random, ranks: int, hidden: int, ffn: int, batch: tuple[int, ...]) -> Case:
     shapes = ((*batch, hidden), (ffn, hidden), (ffn,), (hidden, ffn), (hidden,), (*batch, hidden))
-    return Case((tuple(tensor(rng, *shape) for shape in shapes),) * ranks, raises=raises)
+    return Case((tuple(tensor(rng, *shape) for shape in shapes),) * ranks)
 
 
 def _ordinary(rng: Random) -> Case:
@@ -35,10 +35,6 @@ def _zero(rng: Random, ranks: int, hidden: int, ffn: int) -> Case:
     return Case(((Tensor.of([0.0] * 2 * hidden, "float64", (2, hidden)), *rest),) * ranks)
 
 
-def _refused(rng: Random) -> list[Case]:
-    return [_mlp(rng, 3, 4, 3 * rng.randint(1, 4) + 1, (2,), "ValueError"), _mlp(rng, 4, 4, 6, (), "ValueError")]
-
-
 PARALLEL_MLP = Build(
     id="06-parallel-mlp",
     module="tensor_parallel",
@@ -52,7 +48,6 @@ PARALLEL_MLP = Build(
         _mlp(Random("mlp 4"), 4, 2, 4, ()),
         _zero(Random("mlp 0"), 2, 2, 2),
         _mlp(Random("mlp 1"), 1, 2, 3, (1,)),
-        _mlp(Random("mlp 3"), 3, 2, 4, (1,), "ValueError"),
     ),
     groups=(
         Group(
@@ -67,7 +62,6 @@ PARALLEL_MLP = Build(
             _other_batches,
             "There may be one rank, no batch or two dimensions of it, or nothing but zeros.",
         ),
-        listed("sizes that do not divide", _refused, "Where the ranks do not divide ffn, raise ValueError."),
     ),
     slips=MLPS,
     rule=rules.calls_at_most(

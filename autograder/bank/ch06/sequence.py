@@ -29,10 +29,6 @@ def _scatter(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
     return Case(tuple((tensor(rng, *whole), dim, tensor(rng, *shape)) for _ in range(ranks)))
 
 
-def _odd(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
-    return Case(tuple((tensor(rng, *shape), dim, tensor(rng, *shape)) for _ in range(ranks)), raises="ValueError")
-
-
 def _groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
     """What joining and splitting are both tried with; ``hint`` is said of ordinary cases."""
 
@@ -54,10 +50,6 @@ def _groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
         listed("dimensions", dims, any_dimension, 4),
         Group("groups", pairs, 1, "Only the ranks of the group hold parts."),
     )
-
-
-def _odds(rng: Random) -> list[Case]:
-    return [_odd(rng, 2, (2, 3), 1), _odd(rng, 3, (3, 4), -1)]
 
 
 def _calls(place: int, whole: int) -> Rule:
@@ -90,8 +82,6 @@ GATHER = Build(
     rule=_calls(0, 2),
 )
 
-_SCATTERED = _groups(_scatter, "Each rank keeps a part of the sum; its gradient goes to all of them.")
-
 SCATTER = Build(
     id="06-scatter-sequence",
     module="sharded_layers",
@@ -105,13 +95,8 @@ SCATTER = Build(
         Case(((vector(1, 2), 0, vector(5)), (vector(10, 20), 0, vector(7)))),
         _scatter(Random("scatter"), 3, (2, 1), 1),
         _scatter(Random("scatter 1"), 1, (2, 2), 0),
-        _odd(Random("odd"), 2, (1, 3), 1),
     ),
-    groups=(
-        *_SCATTERED[:2],
-        listed("sizes that do not divide", _odds, "Where the ranks do not divide the dimension, raise ValueError."),
-        _SCATTERED[2],
-    ),
+    groups=_groups(_scatter, "Each rank keeps a part of the sum; its gradient goes to all of them."),
     slips=SCATTERS,
     rule=_calls(2, 0),
 )

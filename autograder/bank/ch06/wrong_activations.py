@@ -54,22 +54,4 @@ ACTIVATION_BYTES = (
             ),
         ),
     ),
-    Slip(
-        "No argument is checked: one that is outside its range has to raise ValueError.",
-        edits=(
-            (
-                "    _check_shape(sequence, batch, hidden, ranks)\n"
-                "    _check_heads(hidden, heads, kv_heads)\n"
-                '    _check_integer("ffn", ffn, 0)\n'
-                "    _require(recompute in RECOMPUTE, f\"recompute must be one of {', '.join(RECOMPUTE)}\", "
-                "recompute)\n"
-                "    _require(attention in ATTENTION, f\"attention must be one of {', '.join(ATTENTION)}\", "
-                "attention)\n"
-                '    _check_size("element_bytes", element_bytes)\n'
-                '    _check_size("mask_bytes", mask_bytes)\n',
-                "    ranks, divisor = max(1, ranks), max(1, heads)\n",
-            ),
-            ("2 * e * kv_heads / heads", "2 * e * kv_heads / divisor"),
-        ),
-    ),
 )

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from autograder.items import Slip
 
-_UNEVEN = (
-    "    if full.shape[dim] % ranks:\n"
-    '        raise ValueError(f"{name} must be divisible by {ranks} ranks, got {full.shape[dim]}")\n'
-    "    return full.chunk(ranks, dim)[rank]",
-    "    return full.tensor_split(ranks, dim)[rank]",
-)
+_BLOCK = "full.chunk(dist.get_world_size(group), dim)[dist.get_rank(group)]"
 
 COLUMNS = (
     Slip(
         "The input features were split: a column-parallel layer splits the output features.",
         edits=(
-            ('_own_block(weight, 0, "out", group)', '_own_block(weight, 1, "in", group)'),
+            ("_own_block(weight, 0, group)", "_own_block(weight, 1, group)"),
             (
                 "y = functional.linear(copy_to_ranks(x, self.group), self.weight, self.bias)",
-                'y = functional.linear(_own_block(x, -1, "in", self.group), self.weight)\n'
-                '        y = _own_block(y, -1, "out", self.group) + (0 if self.bias is None else self.bias)',
+                "y = functional.linear(_own_block(x, -1, self.group), self.weight)\n"
+                "        y = _own_block(y, -1, self.group) + (0 if self.bias is None else self.bias)",
             ),
         ),
     ),
@@ -34,19 +29,20 @@ COLUMNS = (
     Slip(
         "The bias was not split with the weight.",
         edits=(
-            ('_parameter(_own_block(bias, 0, "out", group))', "_parameter(bias)"),
+            ("_parameter(_own_block(bias, 0, group))", "_parameter(bias)"),
             ("self.weight, self.bias)", "self.weight, None if self.bias is None else self.bias[: len(self.weight)])"),
         ),
     ),
-    Slip("Every rank keeps the first block.", edit=("full.chunk(ranks, dim)[rank]", "full.chunk(ranks, dim)[0]")),
+    Slip("Every rank keeps the first block.", edit=(_BLOCK, _BLOCK.replace("dist.get_rank(group)", "0"))),
     Slip(
         "The rows were dealt out in turn: a rank should keep consecutive ones.",
         edit=(
-            "full.chunk(ranks, dim)[rank]",
-            "full.index_select(dim, torch.arange(rank, full.shape[dim], ranks))",
+            _BLOCK,
+            "full.index_select(\n"
+            "        dim, torch.arange(dist.get_rank(group), full.shape[dim], dist.get_world_size(group))\n"
+            "    )",
         ),
     ),
-    Slip("Where the ranks do not divide out, every rank must raise ValueError.", edit=_UNEVEN),
 )
 
 ROWS = (
@@ -75,28 +71,17 @@ ROWS = (
     Slip(
         "The output features were split: a row-parallel layer splits the input features.",
         edits=(
-            ('_own_block(weight, 1, "in", group)', '_own_block(weight, 0, "out", group)'),
-            ("else _parameter(bias)", 'else _parameter(_own_block(bias, 0, "out", group))'),
-            ("width = self.weight.shape[1]", "width = self.weight.shape[1] // dist.get_world_size(self.group)"),
+            ("_own_block(weight, 1, group)", "_own_block(weight, 0, group)"),
+            ("else _parameter(bias)", "else _parameter(_own_block(bias, 0, group))"),
             (
                 "reduce_from_ranks(functional.linear(x, self.weight), self.group)",
-                "functional.linear(functional.pad(x, (0, self.weight.shape[1] - width)), self.weight)",
-            ),
-        ),
-    ),
-    Slip(
-        "Where the ranks do not divide in, or x is not a slice, every rank must raise ValueError.",
-        edits=(
-            _UNEVEN,
-            (
-                'raise ValueError(f"x must be this rank\'s slice of {width} features, got {x.shape[-1]}")',
-                "x = x.tensor_split(dist.get_world_size(self.group), -1)[dist.get_rank(self.group)]",
+                "functional.linear(functional.pad(x, (0, self.weight.shape[1] - x.shape[-1])), self.weight)",
             ),
         ),
     ),
 )
 
-_SECOND = 'reduce_from_ranks(functional.linear(inner, _own_block(down, 1, "ffn", group)), group)'
+_SECOND = "reduce_from_ranks(functional.linear(inner, _own_block(down, 1, group)), group)"
 
 MLPS = (
     Slip(
@@ -115,7 +100,7 @@ MLPS = (
     ),
     Slip(
         "Every rank added the second bias before the sum: it counts t times.",
-        edit=(f"{_SECOND} + down_bias", _SECOND.replace('"ffn", group))', '"ffn", group), down_bias)')),
+        edit=(f"{_SECOND} + down_bias", _SECOND.replace("1, group))", "1, group), down_bias)")),
     ),
     Slip(
         "The gradient of the output was summed: it is complete on every rank.",
@@ -128,12 +113,11 @@ MLPS = (
     Slip(
         "The weights were copied into new parameters, so no gradient reaches the tensors that were passed.",
         edits=(
-            ('_own_block(up, 0, "ffn", group)', '_parameter(_own_block(up, 0, "ffn", group))'),
-            ('_own_block(up_bias, 0, "ffn", group)', '_parameter(_own_block(up_bias, 0, "ffn", group))'),
-            ('_own_block(down, 1, "ffn", group)', '_parameter(_own_block(down, 1, "ffn", group))'),
+            ("_own_block(up, 0, group)", "_parameter(_own_block(up, 0, group))"),
+            ("_own_block(up_bias, 0, group)", "_parameter(_own_block(up_bias, 0, group))"),
+            ("_own_block(down, 1, group)", "_parameter(_own_block(down, 1, group))"),
             ("+ down_bias", "+ _parameter(down_bias)"),
         ),
     ),
     Slip("That is the approximate GELU, with a tanh.", edit=("rows, bias))", 'rows, bias), approximate="tanh")')),
-    Slip("Where the ranks do not divide ffn, every rank must raise ValueError.", edit=_UNEVEN),
 )

@@ -44,13 +44,4 @@ SCATTERS = (
         ),
     ),
     Slip("That is an all-reduce and a slice: a reduce-scatter sends half as much.", edit=_ALL_REDUCED),
-    Slip(
-        "Where the ranks do not divide the dimension, every rank must raise ValueError.",
-        edit=(
-            "return _Scatter.apply(x, dim, group)",
-            "missing = list(x.shape)\n"
-            "    missing[dim] = -x.shape[dim] % dist.get_world_size(group)\n"
-            "    return _Scatter.apply(torch.cat([x, x.new_zeros(missing)], dim), dim, group)",
-        ),
-    ),
 )

@@ -83,8 +83,6 @@ def row_without_a_module(weight, bias=None, group=None):
     import torch.distributed as dist
 
     rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    if weight.shape[1] % ranks:
-        raise ValueError("in")
     width = weight.shape[1] // ranks
 
     class Layer(torch.nn.Module):
@@ -94,8 +92,6 @@ def row_without_a_module(weight, bias=None, group=None):
             self.bias = bias if bias is None else torch.nn.Parameter(bias.clone())
 
         def forward(self, x):
-            if x.shape[-1] != width:
-                raise ValueError("x")
             part = x @ self.weight.t()
             total = part.detach().clone()
             dist.all_reduce(total, group=group)
@@ -111,8 +107,6 @@ def loss_in_two_reductions(logits, target, group=None):
     import torch.distributed as dist
 
     n = logits.shape[-1]
-    if target.numel() and not 0 <= target.min() <= target.max() < n * dist.get_world_size(group):
-        raise ValueError("target")
     local = target - dist.get_rank(group) * n
     own = (local >= 0) & (local < n)
     local = local.masked_fill(~own, 0)
@@ -266,7 +260,7 @@ def unsplit_mlp(x, up, up_bias, down, down_bias, group=None):
 def test_a_program_that_shares_no_work_is_refused():
     """Kills a rule without a lower bound: values and gradients of the whole layer are right on every rank."""
     item = next(item for item in bank.ITEMS if item.id == "06-parallel-mlp")
-    cases = [case for case in item.cases if not case.raises and len(case.args) > 1]
+    cases = [case for case in item.cases if len(case.args) > 1]
     found = handed_in.faults(item, unsplit_mlp, cases)
     assert cases
     assert all(sentence and "by itself" in sentence for sentence in found)
