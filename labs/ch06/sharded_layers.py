@@ -75,7 +75,8 @@ def vocab_parallel_cross_entropy(
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
     vocab = logits.shape[-1] * dist.get_world_size(group)
-    checks.require(bool(((target >= 0) & (target < vocab)).all()), f"be from 0 to {vocab - 1}", target=target)
+    inside = (target >= 0) & (target < vocab)
+    checks.require(bool(inside.all()), f"be from 0 to {vocab - 1}", target=target)
     raise NotImplementedError("06-vocab-parallel-cross-entropy: not written yet")
 
 
@@ -95,7 +96,8 @@ def vocab_parallel_embedding(
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
     vocab = len(weight) * dist.get_world_size(group)
-    checks.require(bool(((ids >= 0) & (ids < vocab)).all()), f"be from 0 to {vocab - 1}", ids=ids)
+    inside = (ids >= 0) & (ids < vocab)
+    checks.require(bool(inside.all()), f"be from 0 to {vocab - 1}", ids=ids)
     raise NotImplementedError("06-vocab-parallel-embedding: not written yet")
 
 
@@ -133,8 +135,8 @@ def scatter_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None 
 
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4.2.2.
     """
-    ranks = dist.get_world_size(group)
-    checks.require(x.shape[dim] % ranks == 0, f"split over {ranks} ranks along dimension {dim}", x=tuple(x.shape))
+    ranks, shape = dist.get_world_size(group), tuple(x.shape)
+    checks.require(shape[dim] % ranks == 0, f"split over {ranks} ranks", x=shape, dim=dim)
     raise NotImplementedError("06-scatter-sequence: not written yet")
 
 

@@ -84,8 +84,8 @@ class ColumnParallelLinear(nn.Module):
         gather_output: bool = False,
         group: dist.ProcessGroup | None = None,
     ) -> None:
-        ranks = dist.get_world_size(group)
-        checks.require(len(weight) % ranks == 0, f"have a multiple of {ranks} rows", weight=tuple(weight.shape))
+        ranks, shape = dist.get_world_size(group), tuple(weight.shape)
+        checks.require(shape[0] % ranks == 0, f"have a multiple of {ranks} rows", weight=shape)
         raise NotImplementedError("06-column-parallel-linear: not written yet")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -114,8 +114,8 @@ class RowParallelLinear(nn.Module):
     def __init__(
         self, weight: torch.Tensor, bias: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
     ) -> None:
-        ranks = dist.get_world_size(group)
-        checks.require(weight.shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=tuple(weight.shape))
+        ranks, shape = dist.get_world_size(group), tuple(weight.shape)
+        checks.require(shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=shape)
         raise NotImplementedError("06-row-parallel-linear: not written yet")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -148,8 +148,8 @@ def parallel_mlp(
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
-    ranks = dist.get_world_size(group)
-    checks.require(len(up) % ranks == 0, f"have a multiple of {ranks} rows", up=tuple(up.shape))
+    ranks, shape = dist.get_world_size(group), tuple(up.shape)
+    checks.require(shape[0] % ranks == 0, f"have a multiple of {ranks} rows", up=shape)
     raise NotImplementedError("06-parallel-mlp: not written yet")
 
 

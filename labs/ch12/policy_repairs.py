@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from rankzero import checks
+
 
 def debug_zero_grad(
     policy: nn.Module, optimizer: torch.optim.Optimizer, episodes: Iterable[tuple[Tensor, Tensor, Tensor]]
@@ -46,11 +48,12 @@ def debug_detach(
         next_values: V of the states that were reached, [T].
         rewards: [T].
         terminated: where the episode ended, [T], booleans.
-        discount: gamma.
+        discount: gamma, from 0 to 1.
 
     Returns:
         A number, shape [].
     """
+    checks.between(0, 1, discount=discount)
     targets = rewards + discount * next_values.detach() * ~terminated
     errors = targets - values
     actor = -(log_probs * errors).mean()

@@ -15,8 +15,10 @@ lambda. Log-probabilities are natural logarithms.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from rankzero import checks
 
 #: How far a sum of probabilities may be from 1.
 SLACK = 1e-9
@@ -63,11 +65,10 @@ def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: flo
     Returns:
         As many returns as rewards.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sutton and Barto (2018), equations 3.8 and 3.9.
     """
+    checks.finite(rewards=rewards, bootstrap=bootstrap)
+    checks.between(0, 1, discount=discount)
     raise NotImplementedError("12-discounted-returns: not written yet")
 
 
@@ -75,21 +76,24 @@ def policy_value(transitions: Sequence[Sequence[float]], rewards: Sequence[float
     """The value of each state under a policy: the solution of ``(I - discount * P) V = R``.
 
     Args:
-        transitions: P: row s holds the probabilities of the next states; what a row lacks to 1 is the chance that the
-            episode ends after s.
+        transitions: P, square: row s holds the probabilities of the next states; not negative, and their sum is at
+            most 1 + 1e-9; what a row lacks to 1 is the chance that the episode ends after s.
         rewards: R: the expected reward of the step that leaves each state; finite.
-        discount: gamma, from 0 to 1.
+        discount: gamma, from 0 to 1. It is 1 only if an episode that starts in any state ends sooner or later.
 
     Returns:
         V, one number for each state; empty without states.
 
-    Raises:
-        ValueError: ``transitions`` is not square, or ``rewards`` has another length; an entry of ``transitions`` is
-            negative or nan, or a row sums to more than 1 + 1e-9; a reward is not finite; ``discount`` is outside its
-            range, or it is 1 and from some state the episode can never end.
-
     Source: Sutton and Barto (2018), equation 3.14.
     """
+    size = len(rewards)
+    checks.finite(rewards=rewards)
+    checks.between(0, 1, discount=discount)
+    checks.amount(transitions=transitions)
+    lengths = [len(row) for row in transitions]
+    checks.require(lengths == [size] * size, f"be {[size] * size}", row_lengths=lengths)
+    for row in transitions:
+        checks.require(math.fsum(row) <= 1 + SLACK, "sum to at most 1", row=row)
     raise NotImplementedError("12-policy-value: not written yet")
 
 
@@ -120,11 +124,13 @@ def gae(
     Returns:
         As many advantages as rewards.
 
-    Raises:
-        ValueError: two sequences differ in length, or an argument is outside its range.
-
     Source: Schulman et al. (2016), arXiv:1506.02438, equation 16.
     """
+    checks.finite(rewards=rewards, values=values, next_values=next_values)
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
+    columns = (rewards, values, next_values, terminated, truncated)
+    lengths = [len(column) for column in columns]
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     raise NotImplementedError("12-gae: not written yet")
 
 
@@ -139,6 +145,7 @@ def debug_done(
         discount: gamma, from 0 to 1.
         gae_lambda: lambda, from 0 to 1.
     """
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
     found, advantage = [], 0.0
     for reward, value, next_value, terminated, truncated in reversed(steps):
         done = terminated or truncated
@@ -155,19 +162,20 @@ def reinforce_moments(probabilities: Sequence[float], rewards: Sequence[float], 
     the gradient of ``ln pi[a]`` in the logits of a softmax, weighted.
 
     Args:
-        probabilities: pi, of the arms.
+        probabilities: pi, of the arms; not negative, and their sum is within 1e-9 of 1.
         rewards: of the same arms; finite.
         baseline: subtracted from every reward; finite.
 
     Returns:
         The mean for each logit, and the sum of the variances over the logits.
 
-    Raises:
-        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
-            more than 1e-9 away from 1, or another number is not finite.
-
     Source: Williams (1992), doi:10.1007/BF00992696.
     """
+    checks.amount(probabilities=probabilities)
+    checks.finite(rewards=rewards, baseline=baseline)
+    total, lengths = math.fsum(probabilities), [len(probabilities), len(rewards)]
+    checks.require(abs(total - 1) <= SLACK, "be within 1e-9 of 1", sum=total)
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     raise NotImplementedError("12-reinforce-moments: not written yet")
 
 
@@ -178,15 +186,16 @@ def optimal_baseline(probabilities: Sequence[float], rewards: Sequence[float]) -
     it moves the logits. Where one arm is certain and no draw moves them, it is the expected reward.
 
     Args:
-        probabilities: pi, of the arms.
+        probabilities: pi, of the arms; not negative, and their sum is within 1e-9 of 1.
         rewards: of the same arms; finite.
-
-    Raises:
-        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
-            more than 1e-9 away from 1, or a reward is not finite.
 
     Source: Greensmith, Bartlett and Baxter (2004), Journal of Machine Learning Research 5, section 4.
     """
+    checks.amount(probabilities=probabilities)
+    checks.finite(rewards=rewards)
+    total, lengths = math.fsum(probabilities), [len(probabilities), len(rewards)]
+    checks.require(abs(total - 1) <= SLACK, "be within 1e-9 of 1", sum=total)
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     raise NotImplementedError("12-optimal-baseline: not written yet")
 
 
@@ -199,7 +208,8 @@ def ppo_clip_objective(
     ``clamp(ratio, 1 - clip, 1 + clip) * advantage``.
 
     Args:
-        log_probs: ``ln pi(a|s)`` of the policy that is trained; finite.
+        log_probs: ``ln pi(a|s)`` of the policy that is trained, of one sample or more; finite. None is more than 709
+            above its old one, so that a float holds their ratio.
         old_log_probs: of the policy that drew the actions; finite.
         advantages: of the same samples; finite.
         clip: epsilon; positive.
@@ -207,12 +217,12 @@ def ppo_clip_objective(
     Returns:
         Means over the samples; the objective is to be maximised.
 
-    Raises:
-        ValueError: the lengths differ or are 0, or an argument is outside its range.
-        OverflowError: a log-probability is more than 709 above the old one, so that no float holds their ratio.
-
     Source: Schulman et al. (2017), arXiv:1707.06347, equation 7.
     """
+    checks.finite(log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    checks.positive(clip=clip)
+    lengths = [len(log_probs), len(old_log_probs), len(advantages)]
+    checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
     raise NotImplementedError("12-ppo-clip-objective: not written yet")
 
 
@@ -225,9 +235,8 @@ def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -
     Raises:
         ValueError: the lengths differ, or there are no returns.
     """
-    _check_lengths({"predictions": predictions, "returns": returns})
-    if not returns:
-        raise ValueError("returns must hold at least one number, got none")
+    lengths = [len(predictions), len(returns)]
+    checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
     whole = _variance(returns)
     left = _variance([g - v for g, v in zip(returns, predictions, strict=True)])
     return 1 - left / whole if whole > 0 else math.nan
@@ -236,10 +245,3 @@ def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -
 def _variance(numbers: Sequence[float]) -> float:
     mean = math.fsum(numbers) / len(numbers)
     return math.fsum((number - mean) ** 2 for number in numbers) / len(numbers)
-
-
-def _check_lengths(given: Mapping[str, Sequence[object]]) -> None:
-    (first, one), *others = given.items()
-    for name, other in others:
-        if len(other) != len(one):
-            raise ValueError(f"{name} and {first} must have as many entries, got {len(other)} and {len(one)}")

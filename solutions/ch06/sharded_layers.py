@@ -89,7 +89,8 @@ def vocab_parallel_cross_entropy(
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
     vocab = logits.shape[-1] * dist.get_world_size(group)
-    checks.require(bool(((target >= 0) & (target < vocab)).all()), f"be from 0 to {vocab - 1}", target=target)
+    inside = (target >= 0) & (target < vocab)
+    checks.require(bool(inside.all()), f"be from 0 to {vocab - 1}", target=target)
     return _CrossEntropy.apply(logits, *_own_ids(target, logits.shape[-1], group), group)
 
 
@@ -109,7 +110,8 @@ def vocab_parallel_embedding(
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
     vocab = len(weight) * dist.get_world_size(group)
-    checks.require(bool(((ids >= 0) & (ids < vocab)).all()), f"be from 0 to {vocab - 1}", ids=ids)
+    inside = (ids >= 0) & (ids < vocab)
+    checks.require(bool(inside.all()), f"be from 0 to {vocab - 1}", ids=ids)
     local, own = _own_ids(ids, len(weight), group)
     return reduce_from_ranks(functional.embedding(local, weight).masked_fill(~own[..., None], 0), group)
 
@@ -148,8 +150,8 @@ def scatter_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None 
 
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4.2.2.
     """
-    ranks = dist.get_world_size(group)
-    checks.require(x.shape[dim] % ranks == 0, f"split over {ranks} ranks along dimension {dim}", x=tuple(x.shape))
+    ranks, shape = dist.get_world_size(group), tuple(x.shape)
+    checks.require(shape[dim] % ranks == 0, f"split over {ranks} ranks", x=shape, dim=dim)
     return _Scatter.apply(x, dim, group)
 
 

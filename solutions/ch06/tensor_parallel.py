@@ -85,8 +85,8 @@ class ColumnParallelLinear(nn.Module):
         gather_output: bool = False,
         group: dist.ProcessGroup | None = None,
     ) -> None:
-        ranks = dist.get_world_size(group)
-        checks.require(len(weight) % ranks == 0, f"have a multiple of {ranks} rows", weight=tuple(weight.shape))
+        ranks, shape = dist.get_world_size(group), tuple(weight.shape)
+        checks.require(shape[0] % ranks == 0, f"have a multiple of {ranks} rows", weight=shape)
         super().__init__()
         self.gather_output, self.group = gather_output, group
         self.weight = _parameter(_own_block(weight, 0, group))
@@ -119,8 +119,8 @@ class RowParallelLinear(nn.Module):
     def __init__(
         self, weight: torch.Tensor, bias: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
     ) -> None:
-        ranks = dist.get_world_size(group)
-        checks.require(weight.shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=tuple(weight.shape))
+        ranks, shape = dist.get_world_size(group), tuple(weight.shape)
+        checks.require(shape[1] % ranks == 0, f"have a multiple of {ranks} columns", weight=shape)
         super().__init__()
         self.group = group
         self.weight = _parameter(_own_block(weight, 1, group))
@@ -157,8 +157,8 @@ def parallel_mlp(
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
-    ranks = dist.get_world_size(group)
-    checks.require(len(up) % ranks == 0, f"have a multiple of {ranks} rows", up=tuple(up.shape))
+    ranks, shape = dist.get_world_size(group), tuple(up.shape)
+    checks.require(shape[0] % ranks == 0, f"have a multiple of {ranks} rows", up=shape)
     rows, bias = _own_block(up, 0, group), _own_block(up_bias, 0, group)  # [ffn / t, h], [ffn / t]
     inner = functional.gelu(functional.linear(copy_to_ranks(x, group), rows, bias))  # [..., ffn / t]
     return reduce_from_ranks(functional.linear(inner, _own_block(down, 1, group)), group) + down_bias

@@ -15,6 +15,8 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from rankzero import checks
+
 #: Added to a standard deviation before something is divided by it.
 TINY = 1e-8
 
@@ -69,22 +71,18 @@ def reinforce_loss(log_probs: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
     Args:
         log_probs: of the actions that were taken, [B, T], one episode a row.
         weights: what each action has earned, [B, T]: a return, perhaps minus a baseline. No gradient flows into them.
-        mask: 1 (or True) where the episode has a step, 0 behind its end, [B, T].
+        mask: 1 (or True) where the episode has a step, 0 behind its end, [B, T]; not 0 everywhere.
 
     Returns:
         A number, shape [].
 
-    Raises:
-        ValueError: the three do not have one shape [B, T], or the mask has no 1.
-
     Source: Williams (1992), doi:10.1007/BF00992696; Sutton and Barto (2018), section 13.3.
     """
     shapes = [tuple(part.shape) for part in (log_probs, weights, mask)]
-    if len(set(shapes)) > 1 or log_probs.dim() != 2:
-        raise ValueError(f"log_probs, weights and mask must have one shape [B, T], got {shapes}")
+    checks.require(log_probs.dim() == 2, "be [B, T]", log_probs=shapes[0])
+    checks.require(len(set(shapes)) == 1, "be equal", shapes=shapes)
+    checks.require(bool(mask.any()), "have a 1 somewhere", mask=mask)
     kept = mask.bool()
-    if not kept.any():
-        raise ValueError("mask must have a 1, got none")
     return -(log_probs * weights.detach()).masked_fill(~kept, 0.0).sum() / len(log_probs)
 
 
@@ -105,7 +103,7 @@ def ppo_loss(
     Args:
         logits: of the policy as it is now, [N, K], for K actions.
         values: of the critic as it is now, [N].
-        batch: the N steps; its observations are not used.
+        batch: the N steps, 1 or more, and 2 or more to normalise; its observations are not used.
         clip: epsilon; positive.
         value_weight: of the critic's error; finite.
         entropy_weight: of the policy's entropy, which the loss rewards; finite.
@@ -115,14 +113,14 @@ def ppo_loss(
     Returns:
         The loss, shape [], and what it is made of.
 
-    Raises:
-        ValueError: a tensor has another shape than it should, a number is outside its range, or there are fewer than 2
-            steps to normalise, or none at all.
-
     Source: Schulman et al. (2017), arXiv:1707.06347, equations 7 and 9.
     """
-    _check_batch(logits, values, batch, normalize)
-    _check_options(clip, value_weight=value_weight, entropy_weight=entropy_weight)
+    checks.positive(clip=clip)
+    checks.finite(value_weight=value_weight, entropy_weight=entropy_weight)
+    rows = (values, batch.actions, batch.old_log_probs, batch.advantages, batch.returns)
+    shapes, steps = [tuple(part.shape) for part in rows], len(logits)
+    checks.require(set(shapes) == {(steps,)}, f"be [{steps}] each", shapes=shapes)
+    checks.require(steps >= 1 + normalize, f"be at least {1 + normalize}", steps=steps)
     advantages = batch.advantages.detach()
     if normalize:
         advantages = (advantages - advantages.mean()) / (advantages.std() + TINY)
@@ -164,8 +162,8 @@ def ppo_update(
         minibatches: the rows of each minibatch, index tensors [n]; for several epochs each row is in several of them.
             They can be iterated over once.
         clip: epsilon; positive.
-        value_weight: of the critic's error.
-        entropy_weight: of the policy's entropy.
+        value_weight: of the critic's error; finite.
+        entropy_weight: of the policy's entropy; finite.
         max_grad_norm: the largest norm of all gradients of the optimizer's parameters together; None for no limit.
 
     Returns:
@@ -173,6 +171,8 @@ def ppo_update(
 
     Source: Schulman et al. (2017), arXiv:1707.06347, algorithm 1.
     """
+    checks.positive(clip=clip)
+    checks.finite(value_weight=value_weight, entropy_weight=entropy_weight)
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     stats = []
     for index in minibatches:
@@ -186,22 +186,3 @@ def ppo_update(
         optimizer.step()
         stats.append(found)
     return stats
-
-
-def _check_batch(logits: Tensor, values: Tensor, batch: Batch, normalize: bool) -> None:
-    if logits.dim() != 2 or not len(logits):
-        raise ValueError(f"logits must have shape [N, K] with N >= 1, got {tuple(logits.shape)}")
-    parts = {name: getattr(batch, name) for name in ("actions", "old_log_probs", "advantages", "returns")}
-    for name, part in {"values": values, **parts}.items():
-        if tuple(part.shape) != (len(logits),):
-            raise ValueError(f"{name} must have shape [{len(logits)}], got {tuple(part.shape)}")
-    if normalize and len(logits) < 2:
-        raise ValueError(f"batch must have at least 2 steps to normalise advantages, got {len(logits)}")
-
-
-def _check_options(clip: float, **weights: float) -> None:
-    if not 0 < clip < math.inf:
-        raise ValueError(f"clip must be a finite number > 0, got {clip!r}")
-    for name, weight in weights.items():
-        if not math.isfinite(weight):
-            raise ValueError(f"{name} must be finite, got {weight!r}")

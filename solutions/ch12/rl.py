@@ -14,8 +14,10 @@ lambda. Log-probabilities are natural logarithms.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from rankzero import checks
 
 #: How far a sum of probabilities may be from 1.
 SLACK = 1e-9
@@ -62,13 +64,10 @@ def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: flo
     Returns:
         As many returns as rewards.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sutton and Barto (2018), equations 3.8 and 3.9.
     """
-    _check_share("discount", discount)
-    _check_finite(rewards=rewards, bootstrap=[bootstrap])
+    checks.finite(rewards=rewards, bootstrap=bootstrap)
+    checks.between(0, 1, discount=discount)
     found, following = [], float(bootstrap)
     for reward in reversed(rewards):
         following = reward + discount * following
@@ -80,23 +79,24 @@ def policy_value(transitions: Sequence[Sequence[float]], rewards: Sequence[float
     """The value of each state under a policy: the solution of ``(I - discount * P) V = R``.
 
     Args:
-        transitions: P: row s holds the probabilities of the next states; what a row lacks to 1 is the chance that the
-            episode ends after s.
+        transitions: P, square: row s holds the probabilities of the next states; not negative, and their sum is at
+            most 1 + 1e-9; what a row lacks to 1 is the chance that the episode ends after s.
         rewards: R: the expected reward of the step that leaves each state; finite.
-        discount: gamma, from 0 to 1.
+        discount: gamma, from 0 to 1. It is 1 only if an episode that starts in any state ends sooner or later.
 
     Returns:
         V, one number for each state; empty without states.
 
-    Raises:
-        ValueError: ``transitions`` is not square, or ``rewards`` has another length; an entry of ``transitions`` is
-            negative or nan, or a row sums to more than 1 + 1e-9; a reward is not finite; ``discount`` is outside its
-            range, or it is 1 and from some state the episode can never end.
-
     Source: Sutton and Barto (2018), equation 3.14.
     """
-    _check_chain(transitions, rewards, discount)
     size = len(rewards)
+    checks.finite(rewards=rewards)
+    checks.between(0, 1, discount=discount)
+    checks.amount(transitions=transitions)
+    lengths = [len(row) for row in transitions]
+    checks.require(lengths == [size] * size, f"be {[size] * size}", row_lengths=lengths)
+    for row in transitions:
+        checks.require(math.fsum(row) <= 1 + SLACK, "sum to at most 1", row=row)
     rows = [
         [float(row == column) - discount * transitions[row][column] for column in range(size)] + [float(rewards[row])]
         for row in range(size)
@@ -131,23 +131,13 @@ def gae(
     Returns:
         As many advantages as rewards.
 
-    Raises:
-        ValueError: two sequences differ in length, or an argument is outside its range.
-
     Source: Schulman et al. (2016), arXiv:1506.02438, equation 16.
     """
-    _check_lengths(
-        {
-            "rewards": rewards,
-            "values": values,
-            "next_values": next_values,
-            "terminated": terminated,
-            "truncated": truncated,
-        }
-    )
-    _check_share("discount", discount)
-    _check_share("gae_lambda", gae_lambda)
-    _check_finite(rewards=rewards, values=values, next_values=next_values)
+    checks.finite(rewards=rewards, values=values, next_values=next_values)
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
+    columns = (rewards, values, next_values, terminated, truncated)
+    lengths = [len(column) for column in columns]
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     found, following = [], 0.0
     for t in reversed(range(len(rewards))):
         delta = rewards[t] + (0.0 if terminated[t] else discount * next_values[t]) - values[t]
@@ -168,6 +158,7 @@ def debug_done(
         discount: gamma, from 0 to 1.
         gae_lambda: lambda, from 0 to 1.
     """
+    checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
     found, advantage = [], 0.0
     for reward, value, next_value, terminated, truncated in reversed(steps):
         done = terminated or truncated
@@ -184,21 +175,20 @@ def reinforce_moments(probabilities: Sequence[float], rewards: Sequence[float], 
     the gradient of ``ln pi[a]`` in the logits of a softmax, weighted.
 
     Args:
-        probabilities: pi, of the arms.
+        probabilities: pi, of the arms; not negative, and their sum is within 1e-9 of 1.
         rewards: of the same arms; finite.
         baseline: subtracted from every reward; finite.
 
     Returns:
         The mean for each logit, and the sum of the variances over the logits.
 
-    Raises:
-        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
-            more than 1e-9 away from 1, or another number is not finite.
-
     Source: Williams (1992), doi:10.1007/BF00992696.
     """
-    _check_arms(probabilities, rewards)
-    _check_finite(baseline=[baseline])
+    checks.amount(probabilities=probabilities)
+    checks.finite(rewards=rewards, baseline=baseline)
+    total, lengths = math.fsum(probabilities), [len(probabilities), len(rewards)]
+    checks.require(abs(total - 1) <= SLACK, "be within 1e-9 of 1", sum=total)
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     arms = range(len(probabilities))
     estimates = [[(rewards[arm] - baseline) * part for part in _score(probabilities, arm)] for arm in arms]
     mean = [math.fsum(probabilities[arm] * estimates[arm][logit] for arm in arms) for logit in arms]
@@ -213,16 +203,16 @@ def optimal_baseline(probabilities: Sequence[float], rewards: Sequence[float]) -
     it moves the logits. Where one arm is certain and no draw moves them, it is the expected reward.
 
     Args:
-        probabilities: pi, of the arms.
+        probabilities: pi, of the arms; not negative, and their sum is within 1e-9 of 1.
         rewards: of the same arms; finite.
-
-    Raises:
-        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
-            more than 1e-9 away from 1, or a reward is not finite.
 
     Source: Greensmith, Bartlett and Baxter (2004), Journal of Machine Learning Research 5, section 4.
     """
-    _check_arms(probabilities, rewards)
+    checks.amount(probabilities=probabilities)
+    checks.finite(rewards=rewards)
+    total, lengths = math.fsum(probabilities), [len(probabilities), len(rewards)]
+    checks.require(abs(total - 1) <= SLACK, "be within 1e-9 of 1", sum=total)
+    checks.require(min(lengths) == max(lengths), "be equal", lengths=lengths)
     weights = [p * math.fsum(part * part for part in _score(probabilities, arm)) for arm, p in enumerate(probabilities)]
     if math.fsum(weights) <= 0:
         weights = list(probabilities)
@@ -239,7 +229,8 @@ def ppo_clip_objective(
     ``clamp(ratio, 1 - clip, 1 + clip) * advantage``.
 
     Args:
-        log_probs: ``ln pi(a|s)`` of the policy that is trained; finite.
+        log_probs: ``ln pi(a|s)`` of the policy that is trained, of one sample or more; finite. None is more than 709
+            above its old one, so that a float holds their ratio.
         old_log_probs: of the policy that drew the actions; finite.
         advantages: of the same samples; finite.
         clip: epsilon; positive.
@@ -247,18 +238,12 @@ def ppo_clip_objective(
     Returns:
         Means over the samples; the objective is to be maximised.
 
-    Raises:
-        ValueError: the lengths differ or are 0, or an argument is outside its range.
-        OverflowError: a log-probability is more than 709 above the old one, so that no float holds their ratio.
-
     Source: Schulman et al. (2017), arXiv:1707.06347, equation 7.
     """
-    _check_lengths({"log_probs": log_probs, "old_log_probs": old_log_probs, "advantages": advantages})
-    if not log_probs:
-        raise ValueError("log_probs must hold at least one sample, got none")
-    _check_finite(log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
-    if not 0 < clip < math.inf:
-        raise ValueError(f"clip must be a finite number > 0, got {clip!r}")
+    checks.finite(log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    checks.positive(clip=clip)
+    lengths = [len(log_probs), len(old_log_probs), len(advantages)]
+    checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
     terms, outside, clipped, divergence = [], 0, 0, []
     for new, old, advantage in zip(log_probs, old_log_probs, advantages, strict=True):
         ratio = math.exp(new - old)
@@ -280,9 +265,8 @@ def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -
     Raises:
         ValueError: the lengths differ, or there are no returns.
     """
-    _check_lengths({"predictions": predictions, "returns": returns})
-    if not returns:
-        raise ValueError("returns must hold at least one number, got none")
+    lengths = [len(predictions), len(returns)]
+    checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
     whole = _variance(returns)
     left = _variance([g - v for g, v in zip(returns, predictions, strict=True)])
     return 1 - left / whole if whole > 0 else math.nan
@@ -312,60 +296,3 @@ def _solved(rows: list[list[float]]) -> list[float]:
         known = math.fsum(rows[row][column] * solution[column] for column in range(row + 1, size))
         solution[row] = (rows[row][size] - known) / rows[row][row]
     return solution
-
-
-def _check_chain(transitions: Sequence[Sequence[float]], rewards: Sequence[float], discount: float) -> None:
-    size = len(transitions)
-    if len(rewards) != size:
-        raise ValueError(f"rewards must have an entry for each of {size} states, got {len(rewards)}")
-    for state, row in enumerate(transitions):
-        if len(row) != size:
-            raise ValueError(f"transitions must be square, but row {state} has {len(row)} entries for {size} states")
-        if not all(p >= 0 for p in row):
-            raise ValueError(f"transitions must be probabilities >= 0, got {list(row)!r} in row {state}")
-        if not math.fsum(row) <= 1 + SLACK:
-            raise ValueError(f"a row of transitions must sum to at most 1, got {math.fsum(row)!r} in row {state}")
-    _check_finite(rewards=rewards)
-    _check_share("discount", discount)
-    endless = _endless(transitions) if discount == 1 else set()
-    if endless:
-        raise ValueError(f"discount must be below 1, got 1: from state {min(endless)} the episode never ends")
-
-
-def _endless(transitions: Sequence[Sequence[float]]) -> set[int]:
-    """The states from which no state can be reached after which the episode may end."""
-    left = {state for state, row in enumerate(transitions) if math.fsum(row) >= 1 - SLACK}
-    while True:
-        escaping = {state for state in left if any(p > 0 and to not in left for to, p in enumerate(transitions[state]))}
-        if not escaping:
-            return left
-        left -= escaping
-
-
-def _check_arms(probabilities: Sequence[float], rewards: Sequence[float]) -> None:
-    _check_lengths({"probabilities": probabilities, "rewards": rewards})
-    if not all(p >= 0 for p in probabilities):
-        raise ValueError(f"probabilities must be numbers >= 0, got {list(probabilities)!r}")
-    if not abs(math.fsum(probabilities) - 1) <= SLACK:
-        raise ValueError(f"probabilities must sum to 1, got {math.fsum(probabilities)!r}")
-    _check_finite(rewards=rewards)
-
-
-def _check_lengths(given: Mapping[str, Sequence[object]]) -> None:
-    (first, one), *others = given.items()
-    for name, other in others:
-        if len(other) != len(one):
-            raise ValueError(f"{name} and {first} must have as many entries, got {len(other)} and {len(one)}")
-
-
-def _check_finite(**given: Sequence[float]) -> None:
-    """Raise a ValueError for the first number that is infinite or nan; ``given`` are sequences by name."""
-    for name, numbers in given.items():
-        for number in numbers:
-            if not math.isfinite(number):
-                raise ValueError(f"{name} must be finite, got {number!r}")
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {value!r}")

@@ -22,7 +22,6 @@ _HORNER = """    found, following = [], float(bootstrap)
 
 def policy_value_by_sweeps(transitions, rewards, discount):
     """Bellman sweeps until nothing changes any more."""
-    rl._check_chain(transitions, rewards, discount)
     states = range(len(rewards))
     values, change = [0.0] * len(rewards), 1.0
     for _ in range(100_000):
@@ -35,7 +34,6 @@ def policy_value_by_sweeps(transitions, rewards, discount):
 
 
 def policy_value_by_a_library(transitions, rewards, discount):
-    rl._check_chain(transitions, rewards, discount)
     if not len(rewards):
         return []
     system = numpy.eye(len(rewards)) - discount * numpy.array(transitions, dtype=float)
@@ -83,7 +81,6 @@ def debug_done_by_a_sum(steps, discount, gae_lambda):
 
 def optimal_baseline_by_the_parabola(probabilities, rewards):
     """The variance is a parabola in the baseline: three of its points give its lowest one."""
-    rl._check_arms(probabilities, rewards)
     low, middle, high = (rl.reinforce_moments(probabilities, rewards, baseline).variance for baseline in (-1, 0, 1))
     bend = high + low - 2 * middle
     if max(probabilities) == 1:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, nan
 from random import Random
 
-from autograder.bank.ch12.returns import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Debug, Group, Slip, invalid
+from autograder.items import Build, Case, Debug, Group, Slip
 
 
 def _floats(rng: Random, count: int) -> list[float]:
@@ -67,22 +64,6 @@ def _edges(rng: Random) -> list[Case]:
     ]
 
 
-def _bad(rng: Random) -> list[Case]:
-    rewards, values, reached, ends, cuts, discount, trace = _several(rng).args
-    return [
-        invalid(rewards, values[:-1], reached, ends, cuts, discount, trace),
-        invalid(rewards, values, reached, ends[1:], cuts, discount, trace),
-        invalid(rewards[1:], values, reached, ends, cuts, discount, trace),
-        invalid(rewards, values, reached[:-1], ends, cuts, discount, trace),
-        invalid(rewards, values, reached, ends, cuts[1:], discount, trace),
-        invalid([*rewards[:-1], rng.choice((nan, inf))], values, reached, ends, cuts, discount, trace),
-        invalid(rewards, [*values[:-1], rng.choice((nan, -inf))], reached, ends, cuts, discount, trace),
-        invalid(rewards, values, [*reached[:-1], rng.choice((nan, inf))], ends, cuts, discount, trace),
-        invalid(rewards, values, reached, ends, cuts, 1 + rng.random() + 0.01, trace),
-        invalid(rewards, values, reached, ends, cuts, discount, -rng.random() - 0.01),
-    ]
-
-
 #: Ten steps of an example that is often printed with wrong numbers.
 TEN = ((0, 0, 0, 1, 0, 0, 0, 0, 1, 0), (0.5, 0.6, 0.7, 0.8, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
 TEN_NEXT, TEN_ENDS, NO = (*TEN[1][1:], 0.0), (*(False,) * 9, True), (False,) * 10
@@ -103,7 +84,6 @@ GAE = Build(
         Case(((1,) * 4, (0.5,) * 4, (0.5, 9, 0.5, 2), (0, 1, 0, 0), (0, 0, 0, 1), 0.9, 0.8)),
         Case(((1,) * 4, (0.5,) * 4, (0.5, 9, 0.5, 2), (0, 0, 0, 1), (0, 1, 0, 0), 0.9, 0.8)),
         Case(((1, 1, 1), (0.5,) * 3, (0.5,) * 3, (False,) * 3, (False,) * 3, 0.99, 0.95)),
-        invalid((1, 2), (0.5,), (0.5, 0.5), (False, True), (False, False), 0.9, 0.9),
     ),
     groups=(
         Group(
@@ -126,7 +106,6 @@ GAE = Build(
         ),
         Group("both flags", _both, 2, "Where both flags are set, the world ended."),
         Group("edges", lambda rng: rng.choice(_edges(rng)), 6, "No step, one step; 0 and 1 for either decay.", _edges),
-        bad_input(_bad, "Equal lengths, finite numbers, discount and lambda from 0 to 1; else ValueError."),
     ),
     slips=(
         Slip(
@@ -167,28 +146,6 @@ GAE = Build(
         Slip(
             "The recursion decays with discount times lambda, not with lambda alone.",
             edit=("discount * gae_lambda * following", "gae_lambda * following"),
-        ),
-        Slip(
-            UNCHECKED.format(
-                "columns of different lengths, numbers that are not finite, a discount or lambda outside [0, 1]"
-            ),
-            edit=(
-                (
-                    "    _check_lengths(\n"
-                    "        {\n"
-                    '            "rewards": rewards,\n'
-                    '            "values": values,\n'
-                    '            "next_values": next_values,\n'
-                    '            "terminated": terminated,\n'
-                    '            "truncated": truncated,\n'
-                    "        }\n"
-                    "    )\n"
-                    '    _check_share("discount", discount)\n'
-                    '    _check_share("gae_lambda", gae_lambda)\n'
-                    "    _check_finite(rewards=rewards, values=values, next_values=next_values)\n"
-                ),
-                "",
-            ),
         ),
     ),
 )

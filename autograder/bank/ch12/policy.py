@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from math import inf, nan
 from random import Random
 
 from autograder.bank.ch12.wrong_policy_losses import PPO, REINFORCE
 from autograder.bank.ch12.wrong_policy_updates import UPDATE
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Tensor, invalid
+from autograder.items import Build, Case, Group, Tensor
 
 
 def _numbers(rng: Random, count: int, low: float, high: float) -> Tensor:
@@ -41,21 +39,6 @@ def _ends(rng: Random) -> list[Case]:
     return [_episodes(lengths, rng) for lengths in ([1], [rng.randint(3, 8)], [3, 0, 2])]
 
 
-def _bad_tables(rng: Random) -> list[Case]:
-    size, longest = rng.randint(2, 4), rng.randint(2, 5)
-
-    def ones(*shape: int) -> Tensor:
-        return Tensor.of([1.0] * math.prod(shape), "float64", shape)
-
-    fine, empty = ones(size, longest), Tensor.of([0.0] * size * longest, "float64", (size, longest))
-    return [
-        invalid(fine, fine, empty),
-        invalid(fine, ones(1, longest), fine),
-        invalid(fine, fine, ones(size, 1)),
-        invalid(*[ones(longest)] * 3),
-    ]
-
-
 REINFORCE_LOSS = Build(
     id="12-reinforce-loss",
     module="policy",
@@ -69,12 +52,10 @@ REINFORCE_LOSS = Build(
         Case((_table([[-0.7] * 3, [-0.5, -1, 0]]), _table([[3, 2, 1], [2, 1, 0]]), _table([[1, 1, 1], [1, 1, 0]]))),
         Case((_table([[-0.7] * 3, [-0.5, -1, 0]]), _table([[1, 0, -1], [0, -1, -2]]), _table([[1, 1, 1], [1, 1, 0]]))),
         _episodes([2, 4], Random("padded"), True),
-        invalid(_table([[-0.7, -0.7]]), _table([[3, 2]]), _table([[0, 0]])),
     ),
     groups=(
         Group("episodes", _unequal, 6, "Sum over the real steps, and divide by the number of episodes."),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "One step, one episode, an episode without steps.", _ends),
-        bad_input(_bad_tables, "Shapes that differ, or a mask without any step: ValueError."),
     ),
     slips=REINFORCE,
 )
@@ -151,36 +132,6 @@ def _loss_ends(rng: Random) -> list[Case]:
     return [_one_step(rng), _one_step(rng), _all_equal(rng), _nearly_equal(rng)]
 
 
-def _reshaped(tensor: Tensor, *shape: int) -> Tensor:
-    return Tensor(tensor.dtype, shape, tensor.data)
-
-
-def _emptied(tensor: Tensor) -> Tensor:
-    return Tensor(tensor.dtype, (0, *tensor.shape[1:]), b"")
-
-
-def _bad_steps(rng: Random) -> list[Case]:
-    """Columns where rows should be, returns of one step alone; numbers out of range; too few steps."""
-    count = rng.randint(3, 9)
-    logits, values, *rest = _steps(rng, count, 3).args
-    actions, old, advantages, returns = rest
-    options = (
-        {"clip": rng.choice((0.0, -0.2))},
-        {"clip": inf},
-        {"value_weight": nan},
-        {"entropy_weight": rng.choice((inf, nan))},
-    )
-    return [
-        invalid(logits, _reshaped(values, count, 1), *rest),
-        invalid(logits, values, actions, _reshaped(old, count, 1), advantages, returns),
-        invalid(logits, values, actions, old, _reshaped(advantages, count, 1), returns),
-        invalid(logits, values, *rest[:-1], Tensor.of([1.0], "float64")),
-        *(invalid(logits, values, *rest, **given) for given in options),
-        invalid(*_steps(rng, 1, 3).args),
-        invalid(*map(_emptied, (logits, values, *rest)), normalize=False),
-    ]
-
-
 PPO_LOSS = Build(
     id="12-ppo-loss",
     module="policy",
@@ -194,7 +145,6 @@ PPO_LOSS = Build(
         _page(normalize=False),
         _page(),
         _steps(Random("three actions"), 5, 3, entropy_weight=0.1, value_weight=1.0),
-        invalid(*_steps(Random("alone"), 1, 2).args),
     ),
     groups=(
         Group(
@@ -207,11 +157,6 @@ PPO_LOSS = Build(
             4,
             "One step is enough where nothing is normalised; the standard deviation may be 0, or as small as 1e-8.",
             _loss_ends,
-        ),
-        bad_input(
-            _bad_steps,
-            "Shapes that do not fit, a clip that is not positive, weights that are not finite, no step, or a single "
-            "step to normalise: ValueError.",
         ),
     ),
     slips=PPO,

@@ -29,17 +29,6 @@ REINFORCE = (
         "The weight multiplies the log-probability, not the probability.",
         edit=("return -(log_probs", "return -(log_probs.exp()"),
     ),
-    Slip(
-        "Bad input was accepted: shapes that differ, or a mask without any step.",
-        edits=(
-            (
-                "    if len(set(shapes)) > 1 or log_probs.dim() != 2:\n"
-                '        raise ValueError(f"log_probs, weights and mask must have one shape [B, T], got {shapes}")\n',
-                "",
-            ),
-            ('    if not kept.any():\n        raise ValueError("mask must have a 1, got none")\n', ""),
-        ),
-    ),
 )
 
 #: The reference limits ratios that clipping makes irrelevant; programs that do not clip need them as they are.
@@ -137,16 +126,5 @@ PPO = (
     Slip(
         "The statistic `policy` is the part of the loss, minus the objective.",
         edit=("for part in (policy, value,", "for part in (-policy, value,"),
-    ),
-    Slip(
-        "Bad input was accepted: shapes that do not fit, numbers out of range, too few steps.",
-        edits=(
-            _EVERY_RATIO,
-            (
-                "    _check_batch(logits, values, batch, normalize)\n"
-                "    _check_options(clip, value_weight=value_weight, entropy_weight=entropy_weight)\n",
-                "    clip = max(clip, 0.0)\n",
-            ),
-        ),
     ),
 )

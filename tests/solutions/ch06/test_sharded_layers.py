@@ -400,7 +400,7 @@ def test_bad_input_is_named_on_every_rank():
     for sentences in world.run(complaints, ranks=4).values:
         assert sentences == [
             "heads must be divisible by ranks, got 6 and 4",
-            "x must split over 4 ranks along dimension -1, got (1, 2, 6)",
+            "x and dim must split over 4 ranks, got (1, 2, 6) and -1",
             "target must be from 0 to 7, got tensor([8])",
             "ids must be from 0 to 7, got tensor([-1,  3])",
         ]

@@ -101,12 +101,6 @@ def test_values_by_torch_and_by_bellman(size, seed, discount):
     assert values == pytest.approx(sweeps(rows, rewards, discount, 1 if not discount else 3000), rel=1e-6, abs=1e-6)
 
 
-def test_a_part_of_a_chain_that_never_ends_has_no_values():
-    """State 0 may end; 1 and 2 go round for ever."""
-    with pytest.raises(ValueError, match="discount must be below 1, got 1: from state 1 the episode never ends"):
-        policy_value([[0, 0.5, 0], [0, 0, 1], [0, 1, 0]], [1, 1, 1], 1)
-
-
 def test_an_end_anywhere_is_enough():
     """State 0 ends by way of state 2 alone; nothing is endless."""
     assert policy_value([[0.5, 0.5, 0], [0, 0, 1], [0.5, 0, 0]], [1, 1, 1], 1) == pytest.approx([8, 6, 5])
@@ -357,7 +351,7 @@ def test_explained_variance():
     assert explained_variance((11, 12, 13), (1, 2, 3)) == 1
     assert explained_variance((0, 0), (1, 3)) == 0
     assert math.isnan(explained_variance((0, 1), (2, 2)))
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="equal and positive"):
         explained_variance((), ())
 
 
