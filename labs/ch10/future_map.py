@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 class FutureMap:
     """A ring of slots for tokens to come. Placeholder -n names slot n, so that no placeholder is a token.
@@ -25,13 +27,11 @@ class FutureMap:
     Args:
         max_running: sequences of one step at most; at least 1.
 
-    Raises:
-        ValueError: ``max_running`` is not an integer >= 1.
-
     Source: SGLang v0.4, ``future_token_ids_map`` of ``tp_worker_overlap_thread.py``.
     """
 
     def __init__(self, max_running: int) -> None:
+        checks.count(max_running=max_running)
         raise NotImplementedError("10-future-map: not written yet")
 
     def reserve(self, count: int) -> list[int]:
@@ -40,18 +40,23 @@ class FutureMap:
         The cursor then moves to ``(k + count) % (3 * max_running)``: a reservation never wraps in its middle, the last
         one before a wrap goes on beyond the limit.
 
-        Raises:
-            ValueError: ``count`` is not an integer from 1 to ``max_running``.
+        Args:
+            count: sequences of the step; at least 1. It is called with ``max_running`` at most.
         """
+        checks.count(count=count)
         raise NotImplementedError("10-future-map: not written yet")
 
     def store(self, placeholders: Sequence[int], tokens: Sequence[int]) -> None:
         """Fill the slots of these placeholders, in this order.
 
+        Args:
+            placeholders: where to store.
+            tokens: one for each placeholder.
+
         Raises:
-            ValueError: there are more of one than of the other, or a placeholder has never been reserved; nothing is
-                stored then.
+            ValueError: a placeholder has never been reserved; nothing is stored then.
         """
+        checks.require(len(tokens) == len(placeholders), "be as many", tokens=tokens, placeholders=placeholders)
         raise NotImplementedError("10-future-map: not written yet")
 
     def resolve(self, tokens: Sequence[int]) -> list[int]:

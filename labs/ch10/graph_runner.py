@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from rankzero import checks
+
 
 class GraphRunner:
     """Runs ``model`` on batches of any size, in graphs of the given sizes; a drop-in for ``model(x)``.
@@ -23,7 +25,7 @@ class GraphRunner:
     Args:
         model: from a tensor [b, width] to a tensor of b rows, each row from the row of the input alone; the same
             operations for every batch of one size.
-        sizes: batch sizes to capture, in any order; each at least 1.
+        sizes: batch sizes to capture, in any order; each at least 1, and at least one of them.
         width: elements of a row; at least 1.
         graph: class of the graphs: ``record(program)`` runs a function of no arguments, records it and returns its
             result; ``replay()`` computes that result again, into the same tensor. None selects ``CpuGraph`` of
@@ -31,9 +33,6 @@ class GraphRunner:
 
     Attributes:
         captures: graphs that have been captured.
-
-    Raises:
-        ValueError: there are no sizes, or a number is not an integer >= 1; the message names it and its value.
 
     Source: PyTorch documentation, "CUDA Graphs"; vLLM, ``vllm/v1/worker/gpu_model_runner.py``.
     """
@@ -45,16 +44,16 @@ class GraphRunner:
         width: int,
         graph: Callable[[], Any] | None = None,
     ) -> None:
+        checks.require(len(sizes) > 0, "not be empty", sizes=sizes)
+        checks.count(sizes=sizes, width=width)
         raise NotImplementedError("10-graph-runner: not written yet")
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         """The model's output for ``x`` [b, width], without gradients; at least one row.
 
         All batches have the element type and the device of the first.
-
-        Raises:
-            ValueError: ``x`` is not [b, width] with b >= 1.
         """
+        checks.require(x.dim() == 2 and len(x) > 0, "be [b, width] with b >= 1", x=tuple(x.shape))
         raise NotImplementedError("10-graph-runner: not written yet")
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
+from rankzero import checks
+
 
 def eager_time(kernel_times: Sequence[float], launch_time: float) -> float:
     """Time of a sequence of kernels that are launched one by one, in seconds.
@@ -24,10 +26,8 @@ def eager_time(kernel_times: Sequence[float], launch_time: float) -> float:
     Args:
         kernel_times: of each kernel on the GPU, seconds; not negative. Without kernels the time is 0.
         launch_time: of one launch on the CPU, seconds; not negative.
-
-    Raises:
-        ValueError: a time is negative or not finite; the message names it and its value.
     """
+    checks.amount(kernel_times=kernel_times, launch_time=launch_time)
     raise NotImplementedError("10-eager-time: not written yet")
 
 
@@ -37,10 +37,8 @@ def graph_time(kernel_times: Sequence[float], replay_time: float) -> float:
     Args:
         kernel_times: of each kernel on the GPU, seconds; not negative. Without kernels the time is 0.
         replay_time: of the launch of the graph on the CPU, seconds; not negative.
-
-    Raises:
-        ValueError: a time is negative or not finite; the message names it and its value.
     """
+    checks.amount(kernel_times=kernel_times, replay_time=replay_time)
     raise NotImplementedError("10-graph-time: not written yet")
 
 
@@ -59,11 +57,9 @@ def capture_size(batch: int, sizes: Sequence[int]) -> int | None:
     Returns:
         None when the batch is larger than all of them: then it runs without a graph, one kernel after the other.
 
-    Raises:
-        ValueError: a number is not an integer >= 1; the message names it and its value.
-
     Source: vLLM, ``CompilationConfig.cudagraph_capture_sizes``.
     """
+    checks.count(batch=batch, sizes=sizes)
     raise NotImplementedError("10-capture-size: not written yet")
 
 
@@ -76,10 +72,8 @@ def padding_waste(batches: Iterable[int], sizes: Sequence[int]) -> float:
 
     Returns:
         From 0 to below 1; 0.0 when no batch has a graph.
-
-    Raises:
-        ValueError: a number is not an integer >= 1; the message names it and its value.
     """
+    checks.count(sizes=sizes)
     raise NotImplementedError("10-padding-waste: not written yet")
 
 
@@ -99,11 +93,10 @@ def overlap_time(steps: int, schedule: float, compute: float, post: float, overl
         post: processing of one step's results, on the CPU, seconds; not negative.
         overlap: whether the CPU works while the device does; without it the steps run in turn.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Zhu et al. (2024), NanoFlow, arXiv:2408.12757; SGLang v0.4, the zero-overhead batch scheduler.
     """
+    checks.count(0, steps=steps)
+    checks.amount(schedule=schedule, compute=compute, post=post)
     raise NotImplementedError("10-overlap-time: not written yet")
 
 
@@ -149,6 +142,8 @@ def debug_budget(
     Returns:
         ``steps[s][i]``, the tokens that request i computes in step s; a step in which nobody runs is all zeros.
     """
+    checks.count(0, arrivals=arrivals)
+    checks.count(prompts=prompts, outputs=outputs, budget=budget)
     missing, unsaid = list(prompts), list(outputs)
     steps: list[list[int]] = []
     while any(unsaid):

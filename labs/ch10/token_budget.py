@@ -15,6 +15,8 @@ Standard library only. The scheduler only counts tokens; it neither computes nor
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 class TokenBudgetScheduler:
     """Continuous batching with a budget of tokens per step, chunked prefill and preemption.
@@ -32,9 +34,6 @@ class TokenBudgetScheduler:
         max_chunk: most tokens of one request in one step; at least 0, where 0 sets no limit. Any other needs
             ``chunked_prefill``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Agrawal et al. (2024), arXiv:2403.02310; the scheduler of vLLM, ``vllm/v1/core/sched/scheduler.py``.
     """
 
@@ -47,6 +46,9 @@ class TokenBudgetScheduler:
         chunked_prefill: bool = True,
         max_chunk: int = 0,
     ) -> None:
+        checks.count(max_tokens=max_tokens, max_sequences=max_sequences, blocks=blocks, block_size=block_size)
+        checks.count(0, max_chunk=max_chunk)
+        checks.require(chunked_prefill or not max_chunk, "be 0 without chunked_prefill", max_chunk=max_chunk)
         raise NotImplementedError("10-token-budget-scheduler: not written yet")
 
     @property
@@ -77,12 +79,18 @@ class TokenBudgetScheduler:
     def add(self, request: str, prompt_tokens: int, max_new_tokens: int) -> None:
         """Put a request at the end of the queue; also between ``schedule`` and ``update``.
 
+        Args:
+            request: its name.
+            prompt_tokens: of its prompt; at least 1.
+            max_new_tokens: tokens to generate; at least 1.
+
         Raises:
-            ValueError: a request of this name waits or runs; a number is not an integer >= 1; or the request could
-                never be served: it computes at most ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token
-                needs no KV, and these must fit into the pool, and without chunked prefill into one step's budget,
-                because a preempted request computes them all at once.
+            ValueError: a request of this name waits or runs, or the request could never be served: it computes at most
+                ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token needs no KV, and these must fit into
+                the pool, and without chunked prefill into one step's budget, because a preempted request computes them
+                all at once.
         """
+        checks.count(prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)
         raise NotImplementedError("10-token-budget-scheduler: not written yet")
 
     def schedule(self) -> list[tuple[str, int]]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 class FutureMap:
     """A ring of slots for tokens to come. Placeholder -n names slot n, so that no placeholder is a token.
@@ -24,14 +26,11 @@ class FutureMap:
     Args:
         max_running: sequences of one step at most; at least 1.
 
-    Raises:
-        ValueError: ``max_running`` is not an integer >= 1.
-
     Source: SGLang v0.4, ``future_token_ids_map`` of ``tp_worker_overlap_thread.py``.
     """
 
     def __init__(self, max_running: int) -> None:
-        _check(max_running, "max_running", None)
+        checks.count(max_running=max_running)
         self.max_running = max_running
         self._cursor = 0
         self._slots: dict[int, int | None] = {}  # of reserved placeholders; None is empty
@@ -42,10 +41,10 @@ class FutureMap:
         The cursor then moves to ``(k + count) % (3 * max_running)``: a reservation never wraps in its middle, the last
         one before a wrap goes on beyond the limit.
 
-        Raises:
-            ValueError: ``count`` is not an integer from 1 to ``max_running``.
+        Args:
+            count: sequences of the step; at least 1. It is called with ``max_running`` at most.
         """
-        _check(count, "count", self.max_running)
+        checks.count(count=count)
         reserved = [-(self._cursor + place) for place in range(1, count + 1)]
         self._cursor = (self._cursor + count) % (3 * self.max_running)
         self._slots |= dict.fromkeys(reserved)
@@ -54,12 +53,14 @@ class FutureMap:
     def store(self, placeholders: Sequence[int], tokens: Sequence[int]) -> None:
         """Fill the slots of these placeholders, in this order.
 
+        Args:
+            placeholders: where to store.
+            tokens: one for each placeholder.
+
         Raises:
-            ValueError: there are more of one than of the other, or a placeholder has never been reserved; nothing is
-                stored then.
+            ValueError: a placeholder has never been reserved; nothing is stored then.
         """
-        if len(placeholders) != len(tokens):
-            raise ValueError(f"tokens must be as many as placeholders, got {len(tokens)} and {len(placeholders)}")
+        checks.require(len(tokens) == len(placeholders), "be as many", tokens=tokens, placeholders=placeholders)
         for placeholder in placeholders:
             if placeholder not in self._slots:
                 raise ValueError(f"placeholders must be reserved, got {placeholder}")
@@ -78,8 +79,3 @@ class FutureMap:
         if token is None:
             raise RuntimeError(f"the slot of placeholder {placeholder} is empty")
         return token
-
-
-def _check(value: int, name: str, most: int | None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most and value > most):
-        raise ValueError(f"{name} must be an integer {f'from 1 to {most}' if most else '>= 1'}, got {value!r}")

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from rankzero import checks
+
 from .scheduling import capture_size
 
 
@@ -24,7 +26,7 @@ class GraphRunner:
     Args:
         model: from a tensor [b, width] to a tensor of b rows, each row from the row of the input alone; the same
             operations for every batch of one size.
-        sizes: batch sizes to capture, in any order; each at least 1.
+        sizes: batch sizes to capture, in any order; each at least 1, and at least one of them.
         width: elements of a row; at least 1.
         graph: class of the graphs: ``record(program)`` runs a function of no arguments, records it and returns its
             result; ``replay()`` computes that result again, into the same tensor. None selects ``CpuGraph`` of
@@ -32,9 +34,6 @@ class GraphRunner:
 
     Attributes:
         captures: graphs that have been captured.
-
-    Raises:
-        ValueError: there are no sizes, or a number is not an integer >= 1; the message names it and its value.
 
     Source: PyTorch documentation, "CUDA Graphs"; vLLM, ``vllm/v1/worker/gpu_model_runner.py``.
     """
@@ -46,11 +45,8 @@ class GraphRunner:
         width: int,
         graph: Callable[[], Any] | None = None,
     ) -> None:
-        if not sizes:
-            raise ValueError("sizes must not be empty")
-        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-            raise ValueError(f"width must be an integer >= 1, got {width!r}")
-        capture_size(1, sizes)
+        checks.require(len(sizes) > 0, "not be empty", sizes=sizes)
+        checks.count(sizes=sizes, width=width)
         if graph is None:
             from rankzero.tiny.cpu_graph import CpuGraph
 
@@ -63,12 +59,8 @@ class GraphRunner:
         """The model's output for ``x`` [b, width], without gradients; at least one row.
 
         All batches have the element type and the device of the first.
-
-        Raises:
-            ValueError: ``x`` is not [b, width] with b >= 1.
         """
-        if x.dim() != 2 or x.shape[1] != self._width or not len(x):
-            raise ValueError(f"x must have the shape [b, {self._width}] with b >= 1, got {list(x.shape)}")
+        checks.require(x.dim() == 2 and len(x) > 0, "be [b, width] with b >= 1", x=tuple(x.shape))
         size = capture_size(len(x), self._sizes)
         if size is None:
             with torch.no_grad():

@@ -11,9 +11,10 @@ Times are in seconds.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
+
+from rankzero import checks
 
 
 def eager_time(kernel_times: Sequence[float], launch_time: float) -> float:
@@ -25,12 +26,8 @@ def eager_time(kernel_times: Sequence[float], launch_time: float) -> float:
     Args:
         kernel_times: of each kernel on the GPU, seconds; not negative. Without kernels the time is 0.
         launch_time: of one launch on the CPU, seconds; not negative.
-
-    Raises:
-        ValueError: a time is negative or not finite; the message names it and its value.
     """
-    _check_times(launch_time=launch_time)
-    _check_kernels(kernel_times)
+    checks.amount(kernel_times=kernel_times, launch_time=launch_time)
     end = 0.0
     for place, kernel in enumerate(kernel_times):
         end = max(end, (place + 1) * launch_time) + kernel
@@ -43,12 +40,8 @@ def graph_time(kernel_times: Sequence[float], replay_time: float) -> float:
     Args:
         kernel_times: of each kernel on the GPU, seconds; not negative. Without kernels the time is 0.
         replay_time: of the launch of the graph on the CPU, seconds; not negative.
-
-    Raises:
-        ValueError: a time is negative or not finite; the message names it and its value.
     """
-    _check_times(replay_time=replay_time)
-    _check_kernels(kernel_times)
+    checks.amount(kernel_times=kernel_times, replay_time=replay_time)
     return replay_time + sum(kernel_times) if kernel_times else 0.0
 
 
@@ -67,14 +60,9 @@ def capture_size(batch: int, sizes: Sequence[int]) -> int | None:
     Returns:
         None when the batch is larger than all of them: then it runs without a graph, one kernel after the other.
 
-    Raises:
-        ValueError: a number is not an integer >= 1; the message names it and its value.
-
     Source: vLLM, ``CompilationConfig.cudagraph_capture_sizes``.
     """
-    _check_count(1, batch=batch)
-    for size in sizes:
-        _check_count(1, sizes=size)
+    checks.count(batch=batch, sizes=sizes)
     return min((size for size in sizes if size >= batch), default=None)
 
 
@@ -87,10 +75,8 @@ def padding_waste(batches: Iterable[int], sizes: Sequence[int]) -> float:
 
     Returns:
         From 0 to below 1; 0.0 when no batch has a graph.
-
-    Raises:
-        ValueError: a number is not an integer >= 1; the message names it and its value.
     """
+    checks.count(sizes=sizes)
     padded = run = 0
     for batch in batches:
         size = capture_size(batch, sizes)
@@ -116,13 +102,10 @@ def overlap_time(steps: int, schedule: float, compute: float, post: float, overl
         post: processing of one step's results, on the CPU, seconds; not negative.
         overlap: whether the CPU works while the device does; without it the steps run in turn.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Zhu et al. (2024), NanoFlow, arXiv:2408.12757; SGLang v0.4, the zero-overhead batch scheduler.
     """
-    _check_count(0, steps=steps)
-    _check_times(schedule=schedule, compute=compute, post=post)
+    checks.count(0, steps=steps)
+    checks.amount(schedule=schedule, compute=compute, post=post)
     if not overlap:
         return steps * (schedule + compute + post)
     cpu = device = 0.0  # when each is free
@@ -175,6 +158,8 @@ def debug_budget(
     Returns:
         ``steps[s][i]``, the tokens that request i computes in step s; a step in which nobody runs is all zeros.
     """
+    checks.count(0, arrivals=arrivals)
+    checks.count(prompts=prompts, outputs=outputs, budget=budget)
     missing, unsaid = list(prompts), list(outputs)
     steps: list[list[int]] = []
     while any(unsaid):
@@ -188,21 +173,3 @@ def debug_budget(
             unsaid[i] -= step[i] > 0 and not missing[i]
         steps.append(step)
     return steps
-
-
-def _check_times(**times: float) -> None:
-    for name, value in times.items():
-        if not (value >= 0 and math.isfinite(value)):
-            raise ValueError(f"{name} must be finite and >= 0, got {value!r}")
-
-
-def _check_kernels(times: Sequence[float]) -> None:
-    for value in times:
-        if not 0 <= value < math.inf:
-            _check_times(kernel_times=value)
-
-
-def _check_count(least: int, **counts: int) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

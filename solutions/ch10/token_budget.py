@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from rankzero import checks
+
 
 @dataclass(eq=False)
 class _Request:
@@ -45,9 +47,6 @@ class TokenBudgetScheduler:
         max_chunk: most tokens of one request in one step; at least 0, where 0 sets no limit. Any other needs
             ``chunked_prefill``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Agrawal et al. (2024), arXiv:2403.02310; the scheduler of vLLM, ``vllm/v1/core/sched/scheduler.py``.
     """
 
@@ -60,10 +59,9 @@ class TokenBudgetScheduler:
         chunked_prefill: bool = True,
         max_chunk: int = 0,
     ) -> None:
-        _check(1, max_tokens=max_tokens, max_sequences=max_sequences, blocks=blocks, block_size=block_size)
-        _check(0, max_chunk=max_chunk)
-        if max_chunk and not chunked_prefill:
-            raise ValueError(f"max_chunk must be 0 without chunked_prefill, got {max_chunk}")
+        checks.count(max_tokens=max_tokens, max_sequences=max_sequences, blocks=blocks, block_size=block_size)
+        checks.count(0, max_chunk=max_chunk)
+        checks.require(chunked_prefill or not max_chunk, "be 0 without chunked_prefill", max_chunk=max_chunk)
         self.max_tokens, self.max_sequences = max_tokens, max_sequences
         self.blocks, self.block_size = blocks, block_size
         self.chunked_prefill, self.max_chunk = chunked_prefill, max_chunk
@@ -102,13 +100,18 @@ class TokenBudgetScheduler:
     def add(self, request: str, prompt_tokens: int, max_new_tokens: int) -> None:
         """Put a request at the end of the queue; also between ``schedule`` and ``update``.
 
+        Args:
+            request: its name.
+            prompt_tokens: of its prompt; at least 1.
+            max_new_tokens: tokens to generate; at least 1.
+
         Raises:
-            ValueError: a request of this name waits or runs; a number is not an integer >= 1; or the request could
-                never be served: it computes at most ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token
-                needs no KV, and these must fit into the pool, and without chunked prefill into one step's budget,
-                because a preempted request computes them all at once.
+            ValueError: a request of this name waits or runs, or the request could never be served: it computes at most
+                ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token needs no KV, and these must fit into
+                the pool, and without chunked prefill into one step's budget, because a preempted request computes them
+                all at once.
         """
-        _check(1, prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)
+        checks.count(prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)
         if any(request == other.name for other in (*self._waiting, *self._running)):
             raise ValueError(f"request must be new, got {request!r}, which waits or runs")
         most = prompt_tokens + max_new_tokens - 1
@@ -242,9 +245,3 @@ class TokenBudgetScheduler:
 
     def _blocks_for(self, tokens: int) -> int:
         return -(-tokens // self.block_size)
-
-
-def _check(least: int, **counts: int) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

@@ -1,32 +1,8 @@
-"""What the docstrings of chapter 10 announce and promise."""
+"""What the docstrings of chapter 10 promise."""
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause
-
-ANNOUNCED = {
-    "10-graph-runner": (
-        Announced("sizes must not be empty", "there are no sizes"),
-        Announced("x must have the shape", "``x`` is not [b, width] with b >= 1"),
-    ),
-    "10-future-map": (
-        Announced("^count must be", "``count`` is not an integer from 1 to ``max_running``"),
-        Announced("placeholders must be reserved", "a placeholder has never been reserved"),
-        Announced("the slot of placeholder", "a slot is empty"),
-        Announced("tokens must be as many as placeholders", "there are more of one than of the other"),
-    ),
-    "10-token-budget-scheduler": (
-        Announced("^'.*'$", "no request of this name waits or runs"),
-        Announced("max_chunk must be 0 without", "Any other needs ``chunked_prefill``"),
-        Announced("^(max_new|prompt)_tokens must be an integer", "a number is not an integer >= 1"),
-        Announced("exceeds max_tokens", "without chunked prefill into one step's budget"),
-        Announced("never fit into", "these must fit into the pool"),
-        Announced("request must be new", "a request of this name waits or runs"),
-        Announced("schedule was called twice", "the step before has not been updated"),
-        Announced("update was called without a step", "no step has been scheduled"),
-    ),
-}
-
+from tools.clauses import Clause
 
 CLAUSES = {
     "10-eager-time": (
@@ -223,8 +199,8 @@ CLAUSES = {
             "also between ``schedule`` and ``update``.",
             edits=(
                 (
-                    "        _check(1, prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)\n",
-                    "        _check(1, prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)\n"
+                    "        checks.count(prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)\n",
+                    "        checks.count(prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)\n"
                     '        if self._step is not None:\n            raise ValueError("a step is running")\n',
                 ),
             ),

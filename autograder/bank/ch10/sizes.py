@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch10.words import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Iterator, Slip, invalid
+from autograder.items import Build, Case, Group, Iterator, Slip
 
 POWERS = [2**power for power in range(9)]
 #: What vLLM captures by default, up to 256 and up to 512.
@@ -42,12 +40,6 @@ def _too_large(rng: Random) -> Case:
     return Case((sizes[-1] + rng.randint(1, 90), sizes))
 
 
-def _bad_numbers(rng: Random) -> list[Case]:
-    sizes = _sizes(rng)
-    bad = [invalid(value, sizes) for value in (0, -rng.randint(1, 9), rng.randint(1, 9) + 0.5, True)]
-    return bad + [invalid(rng.randint(1, 9), [*sizes, value]) for value in (0, 2.5, -8)]
-
-
 SIZE = Build(
     id="10-capture-size",
     module="scheduling",
@@ -63,14 +55,12 @@ SIZE = Build(
         Case((8, POWERS)),
         Case((3, [16, 4, 8])),
         Case((1, [])),
-        invalid(0, POWERS),
     ),
     groups=(
         Group("between two sizes", _between, 7, "Pad up: a graph of a smaller size has no rows to spare."),
         Group("captured sizes", _captured, 4, "A size that is captured needs no padding."),
         Group("any order", _shuffled, 5, "The list need not be sorted."),
         Group("too large", _too_large, 3, "A batch that is larger than every graph runs without one."),
-        bad_input(_bad_numbers, "Bad input must raise ValueError: what is not an integer >= 1, in the list too."),
     ),
     slips=(
         Slip(
@@ -99,10 +89,6 @@ SIZE = Build(
         Slip(
             "No graph has room for a batch beyond the largest size: it runs eagerly, None.",
             edit=("default=None", "default=max(sizes, default=None)"),
-        ),
-        Slip(
-            UNCHECKED.format("a batch or a size that is not an integer >= 1"),
-            edit=("_check_count(1, batch=batch)\n    for size in sizes:\n        _check_count(1, sizes=size)", ""),
         ),
     ),
 )
@@ -137,12 +123,6 @@ def _once(rng: Random) -> Case:
     return Case((Iterator(_traffic(rng, sizes[-1])), sizes))
 
 
-def _bad_traffic(rng: Random) -> list[Case]:
-    sizes = _sizes(rng)
-    bad = [invalid([rng.randint(1, 9), value], sizes) for value in (0, -3, 2.5)]
-    return bad + [invalid([rng.randint(1, 9)], [*sizes, value]) for value in (0, -8)]
-
-
 WASTE = Build(
     id="10-padding-waste",
     module="scheduling",
@@ -158,7 +138,6 @@ WASTE = Build(
         Case(([3, 300], POWERS)),
         Case(([300], POWERS)),
         Case(([], POWERS)),
-        invalid([4, 0], POWERS),
     ),
     groups=(
         Group("traffic", _padded, 6, "Add up the padded rows, add up all rows of the graphs, then divide."),
@@ -171,9 +150,6 @@ WASTE = Build(
             _nothing_corners,
         ),
         Group("batches that come once", _once, 2, "`batches` may be an iterator: walk through it once."),
-        bad_input(
-            _bad_traffic, "Bad input must raise ValueError: what is not an integer >= 1, in the list of sizes too."
-        ),
     ),
     slips=(
         Slip(
@@ -193,10 +169,6 @@ WASTE = Build(
         ),
         Slip(
             "That is padded over useful rows; the share is of all rows that run.", edit=("run += size", "run += batch")
-        ),
-        Slip(
-            UNCHECKED.format("a batch or a size that is not an integer >= 1"),
-            edit=("capture_size(batch, sizes)", "min((size for size in sizes if size >= batch), default=None)"),
         ),
     ),
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf, nan
 from random import Random
 
-from autograder.bank.ch10.words import UNCHECKED
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 from rankzero.facts.units import ms, us
 
 
@@ -41,13 +38,6 @@ def _few_corners(rng: Random) -> list[Case]:
     return [Case(([], launch)), Case(([rng.uniform(1, 9) * us], launch)), Case(([0.0] * 7, launch))]
 
 
-def _bad_times(rng: Random) -> list[Case]:
-    kernels, launch = _kernels(rng, 1, 9, 6), rng.uniform(1, 9) * us
-    place = rng.randrange(len(kernels))
-    wrong = [invalid(kernels, value) for value in (-launch, nan, inf)]
-    return wrong + [invalid([*kernels[:place], value, *kernels[place:]], launch) for value in (-1 * us, nan, inf)]
-
-
 EAGER = Build(
     id="10-eager-time",
     module="scheduling",
@@ -62,7 +52,6 @@ EAGER = Build(
         Case(([1 * us, 50 * us, 1 * us, 1 * us], 5 * us)),
         Case(([7 * us], 5 * us)),
         Case(([], 5 * us)),
-        invalid([1 * us, -1 * us], 5 * us),
     ),
     groups=(
         Group(
@@ -76,7 +65,6 @@ EAGER = Build(
         Group(
             "none, one, or free ones", _few, 5, "One kernel waits for its own launch; none takes no time.", _few_corners
         ),
-        bad_input(_bad_times, "Bad input must raise ValueError: times that are negative or not finite."),
     ),
     slips=(
         Slip(
@@ -102,10 +90,6 @@ EAGER = Build(
                 "enumerate([sum(kernel_times) / len(kernel_times)] * len(kernel_times) if kernel_times else [])",
             ),
         ),
-        Slip(
-            UNCHECKED.format("a time that is negative or not finite"),
-            edit=("_check_times(launch_time=launch_time)\n    _check_kernels(kernel_times)", ""),
-        ),
     ),
 )
 
@@ -130,12 +114,10 @@ GRAPH = Build(
         Case(([10 * us] * 500, 10 * us)),
         Case(([100 * us] * 5, 10 * us)),
         Case(([], 10 * us)),
-        invalid([1 * us], -1 * us),
     ),
     groups=(
         Group("graphs", _recorded, 8, "One launch for all kernels, and then kernel after kernel."),
         Group("no kernels", _nothing_recorded, 3, "Without kernels there is nothing to launch."),
-        bad_input(_bad_times, "Bad input must raise ValueError: times that are negative or not finite."),
     ),
     slips=(
         Slip(
@@ -156,10 +138,6 @@ GRAPH = Build(
         Slip(
             "Without kernels there is no graph to launch.",
             edit=("replay_time + sum(kernel_times) if kernel_times else 0.0", "replay_time + sum(kernel_times)"),
-        ),
-        Slip(
-            UNCHECKED.format("a time that is negative or not finite"),
-            edit=("_check_times(replay_time=replay_time)\n    _check_kernels(kernel_times)", ""),
         ),
     ),
 )
@@ -188,16 +166,6 @@ def _in_turn(rng: Random) -> Case:
     return Case((rng.randint(1, 60), *(rng.uniform(0, 9) * ms for _ in range(3))), {"overlap": False})
 
 
-def _bad_steps(rng: Random) -> list[Case]:
-    steps, times = rng.randint(1, 9), [rng.uniform(0.1, 9) * ms for _ in range(3)]
-    bad = [invalid(value, *times) for value in (-1, steps + 0.5, True)]
-    for place in range(3):
-        bad += [
-            invalid(steps, *times[:place], value, *times[place + 1 :]) for value in (-1 * ms, rng.choice((nan, inf)))
-        ]
-    return bad
-
-
 OVERLAP = Build(
     id="10-overlap-time",
     module="scheduling",
@@ -214,7 +182,6 @@ OVERLAP = Build(
         Case((20, 6 * ms, 6 * ms, 2 * ms)),
         Case((100, 2 * ms, 5 * ms, 1 * ms)),
         Case((0, 2 * ms, 10 * ms, 1 * ms)),
-        invalid(-1, 2 * ms, 10 * ms, 1 * ms),
     ),
     groups=(
         Group(
@@ -231,10 +198,6 @@ OVERLAP = Build(
         ),
         Group("few steps", _few_steps, 6, "Draw the two rows for one step and for two.", _few_steps_corners),
         Group("in turn", _in_turn, 3, "Without overlap the three times of a step add up."),
-        bad_input(
-            _bad_steps,
-            "Bad input must raise ValueError: steps that are no count, times that are negative or not finite.",
-        ),
     ),
     slips=(
         Slip(
@@ -264,13 +227,6 @@ OVERLAP = Build(
         Slip(
             "That is one after the other: the CPU processes the step *before* while the device computes.",
             edit=("max(cpu, device) + post if steps else 0.0", "steps * (schedule + compute + post)"),
-        ),
-        Slip(
-            UNCHECKED.format("steps that are no count, a time that is negative or not finite"),
-            edits=(
-                ("_check_count(0, steps=steps)\n    _check_times(schedule=schedule, compute=compute, post=post)", ""),
-                ("range(steps)", "range(int(steps))"),
-            ),
         ),
     ),
 )

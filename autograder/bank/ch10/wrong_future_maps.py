@@ -49,23 +49,12 @@ FUTURE_MAP = (
         ),
     ),
     Slip(
-        "Bad input must raise ValueError: a count out of range, a placeholder that nobody reserved, unequal lengths.",
-        edits=(
-            ('        _check(max_running, "max_running", None)\n', ""),
-            ('        _check(count, "count", self.max_running)\n', ""),
-            (
-                (
-                    "        if len(placeholders) != len(tokens):\n"
-                    '            raise ValueError(f"tokens must be as many as placeholders, got '
-                    '{len(tokens)} and {len(placeholders)}")\n'
-                    "        for placeholder in placeholders:\n"
-                    "            if placeholder not in self._slots:\n"
-                    '                raise ValueError(f"placeholders must be reserved, got '
-                    '{placeholder}")\n'
-                    "        self._slots |= zip(placeholders, tokens, strict=True)"
-                ),
-                "        self._slots |= zip(placeholders, tokens, strict=False)",
-            ),
+        "A placeholder that nobody reserved must raise ValueError; yours is filled.",
+        edit=(
+            "        for placeholder in placeholders:\n"
+            "            if placeholder not in self._slots:\n"
+            '                raise ValueError(f"placeholders must be reserved, got {placeholder}")\n',
+            "",
         ),
     ),
 )

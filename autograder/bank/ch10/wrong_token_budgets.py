@@ -129,29 +129,18 @@ TOKEN_BUDGET = (
         edit=("self._waiting.appendleft(request)", "self._waiting.append(request)"),
     ),
     Slip(
-        "Bad input must raise ValueError: settings out of range, a name twice, a request that can never be served.",
-        edits=(
-            (
-                "        _check(1, max_tokens=max_tokens, max_sequences=max_sequences, blocks=blocks, "
-                "block_size=block_size)\n"
-                "        _check(0, max_chunk=max_chunk)\n"
-                "        if max_chunk and not chunked_prefill:\n"
-                '            raise ValueError(f"max_chunk must be 0 without chunked_prefill, got {max_chunk}")\n',
-                "",
-            ),
-            ("        _check(1, prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)\n", ""),
-            (
-                "        if any(request == other.name for other in (*self._waiting, *self._running)):\n"
-                '            raise ValueError(f"request must be new, got {request!r}, which waits or runs")\n'
-                "        most = prompt_tokens + max_new_tokens - 1\n"
-                "        if self._blocks_for(most) > self.blocks:\n"
-                '            raise ValueError(f"prompt_tokens + max_new_tokens - 1 = {most} tokens never fit into '
-                '{self.blocks} blocks")\n'
-                "        if most > self.max_tokens and not self.chunked_prefill:\n"
-                '            raise ValueError(f"prompt_tokens + max_new_tokens - 1 = {most} exceeds max_tokens = '
-                '{self.max_tokens}")\n',
-                "",
-            ),
+        "A name that waits or runs, and a request that can never be served, must raise ValueError.",
+        edit=(
+            "        if any(request == other.name for other in (*self._waiting, *self._running)):\n"
+            '            raise ValueError(f"request must be new, got {request!r}, which waits or runs")\n'
+            "        most = prompt_tokens + max_new_tokens - 1\n"
+            "        if self._blocks_for(most) > self.blocks:\n"
+            '            raise ValueError(f"prompt_tokens + max_new_tokens - 1 = {most} tokens never fit into '
+            '{self.blocks} blocks")\n'
+            "        if most > self.max_tokens and not self.chunked_prefill:\n"
+            '            raise ValueError(f"prompt_tokens + max_new_tokens - 1 = {most} exceeds max_tokens = '
+            '{self.max_tokens}")\n',
+            "",
         ),
     ),
     Slip(

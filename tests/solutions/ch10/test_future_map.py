@@ -34,17 +34,14 @@ def test_numbers_that_are_not_negative_stay():
     assert FutureMap(3).resolve([0, 5, 0]) == [0, 5, 0]
 
 
-def test_bad_calls_change_nothing():
+@pytest.mark.parametrize(("placeholders", "tokens"), [([-1], [1, 2]), ([-1, -5], [1, 2]), ([3], [1])])
+def test_a_refused_store_changes_nothing(placeholders, tokens):
     futures = FutureMap(2)
     first = futures.reserve(2)
-    for placeholders, tokens in (([-1], [1, 2]), ([-1, -5], [1, 2]), ([3], [1])):
-        with pytest.raises(ValueError, match="must be"):
-            futures.store(placeholders, tokens)
+    with pytest.raises(ValueError, match="must be"):
+        futures.store(placeholders, tokens)
     with pytest.raises(RuntimeError):
         futures.resolve(first)
-    for count in (0, 3, -1, True, 1.0):
-        with pytest.raises(ValueError, match="count must be an integer from 1 to 2"):
-            futures.reserve(count)
     assert futures.reserve(1) == [-3]
 
 

@@ -80,9 +80,9 @@ def test_a_runner_has_a_size():
         GraphRunner(model(), [], 4)
 
 
-@pytest.mark.parametrize("shape", [(0, 4), (2, 3), (4,), (1, 2, 4)])
+@pytest.mark.parametrize("shape", [(0, 4), (4,), (1, 2, 4)])
 def test_bad_batches(shape):
-    with pytest.raises(ValueError, match="x must have the shape"):
+    with pytest.raises(ValueError, match="x must be"):
         GraphRunner(model(), [2], 4).run(torch.zeros(shape))
 
 
