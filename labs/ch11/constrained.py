@@ -12,6 +12,8 @@ only.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from rankzero import checks
+
 
 def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, dict[int, int]]:
     """Which tokens may follow in which state, and where each of them leads.
@@ -48,14 +50,12 @@ class ConstraintState:
 
     Attributes:
         finished: whether ``eos`` was taken and not taken back.
-
-    Raises:
-        ValueError: ``start`` is not in ``index``.
     """
 
     def __init__(
         self, index: Mapping[int, Mapping[int, int]], start: int, accepting: Collection[int], eos: int
     ) -> None:
+        checks.require(start in index, "be a state of the index", start=start)
         raise NotImplementedError("11-constraint-state: not written yet")
 
     def allowed(self, remaining: int | None = None) -> list[int]:
@@ -67,10 +67,9 @@ class ConstraintState:
 
         Returns:
             The list; empty after ``eos``.
-
-        Raises:
-            ValueError: ``remaining`` is outside its range.
         """
+        if remaining is not None:
+            checks.count(0, remaining=remaining)
         raise NotImplementedError("11-constraint-state: not written yet")
 
     def distance(self) -> int:
@@ -89,9 +88,13 @@ class ConstraintState:
     def rollback(self, count: int) -> None:
         """Take back the last ``count`` tokens; ``eos`` counts as one.
 
+        Args:
+            count: at least 0.
+
         Raises:
-            ValueError: ``count`` is not an integer from 0 to the number of tokens that were taken.
+            ValueError: fewer tokens than that were taken; nothing changes.
         """
+        checks.count(0, count=count)
         raise NotImplementedError("11-constraint-state: not written yet")
 
     def forced(self) -> list[int]:
@@ -100,6 +103,9 @@ class ConstraintState:
         The state stays where it is. At most 1,000 tokens are given.
         """
         raise NotImplementedError("11-constraint-state: not written yet")
+
+
+_TYPES = ("object", "array", "string", "integer", "boolean", "null")
 
 
 def schema_to_regex(schema: Mapping[str, Any]) -> str:
@@ -115,20 +121,36 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
             say again that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps
             ``minItems``), ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most
             9 digits (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum``, a list of at least one
-            value, and perhaps a ``type``: then only the values count. A missing minimum is 0. Schemas hold schemas at
-            most 8 levels deep, the outermost one included.
+            value, and perhaps a ``type``: then only the values count. Bounds are integers >= 0, a maximum not below its
+            minimum; a missing minimum is 0. Schemas hold schemas at most 8 levels deep, the outermost one included.
 
     Returns:
         A pattern that ``re.fullmatch`` and ``rankzero.grammar.automata.compile_regex`` take.
 
     Raises:
-        ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
-            ``required`` without all properties, a maximum that is missing or below the minimum, a bound that is not an
-            integer >= 0 (2.0 is none), or more than 8 levels; the message names the keyword.
+        ValueError: the schema has a keyword that is not in this list, an array has no ``items`` or no ``maxItems``, or
+            a string no ``maxLength``: the pattern could not enforce it. The message names the keyword.
 
     Source: JSON Schema, https://json-schema.org/draft/2020-12; RFC 8259.
     """
+    _check_schema(schema)
     raise NotImplementedError("11-schema-to-regex: not written yet")
+
+
+def _check_schema(schema: Any, level: int = 1) -> None:
+    """Types, values and bounds of a schema, and of those that it holds."""
+    checks.count(1, 8, levels=level)
+    checks.require(isinstance(schema, Mapping), "be a dictionary", schema=schema)
+    values = schema.get("enum", [None])
+    checks.require(isinstance(values, list) and len(values) > 0, "be a list, not empty", enum=values)
+    if "enum" not in schema:
+        checks.one_of(_TYPES, type=schema.get("type"))
+    for low, high in (("minLength", "maxLength"), ("minItems", "maxItems")):
+        least = schema.get(low, 0)
+        checks.count(0, **{low: least})
+        checks.count(least, **{high: schema.get(high, least)})
+    for inner in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+        _check_schema(inner, level + 1)
 
 
 def grammars() -> dict[str, str]:
@@ -161,16 +183,17 @@ def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], ma
     """The tokens of one text that fits its automaton and has at most ``max_tokens`` tokens, ``eos`` not counted.
 
     Each token is ``choose(allowed)``, where ``allowed`` are the tokens after which the text can still end in time; the
-    last one chosen is ``eos``, which the result leaves out. With a limit below ``state.distance()`` no text fits.
+    last one chosen is ``eos``, which the result leaves out.
 
     Args:
         state: at the start of a text: ``allowed(remaining)``, ``advance``, ``finished`` and ``distance``.
         choose: takes a list of tokens, never an empty one, and gives one of them.
-        max_tokens: the limit; an integer.
+        max_tokens: the limit; at least 0.
 
     Raises:
-        ValueError: no text fits the limit, or it is not an integer.
+        ValueError: ``max_tokens`` is below ``state.distance()``: no text fits.
     """
+    checks.count(0, max_tokens=max_tokens)
     tokens: list[int] = []
     while len(tokens) < max_tokens and not state.finished:
         token = choose(state.allowed())

@@ -13,7 +13,10 @@ gamma) the number of drafted tokens, c the cost of a draft step in units of a ta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+from rankzero import checks
 
 #: How far the sum of a distribution may be from 1.
 SLACK = 1e-6
@@ -33,11 +36,10 @@ def expected_tokens(acceptance: float, draft_length: int) -> float:
         acceptance: alpha, from 0 to 1; at 1 the answer is k + 1.
         draft_length: k, drafted tokens of a round; an integer >= 0.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, equation 1.
     """
+    checks.between(0, 1, acceptance=acceptance)
+    checks.count(0, draft_length=draft_length)
     raise NotImplementedError("11-expected-tokens: not written yet")
 
 
@@ -48,13 +50,16 @@ def speculative_speedup(acceptance: float, draft_length: int, draft_cost: float,
         acceptance: alpha, from 0 to 1.
         draft_length: k, drafted one after the other; an integer >= 0.
         draft_cost: c, time of one draft pass over that of a plain target pass; not negative.
-        verify_cost: v, time of the target pass over k + 1 positions, over that of a plain one; not negative.
-
-    Raises:
-        ValueError: an argument is outside its range, or the whole round costs nothing.
+        verify_cost: v, time of the target pass over k + 1 positions, over that of a plain one; not negative,
+            and not 0 where the drafts cost nothing.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.8 (there v is 1).
     """
+    checks.between(0, 1, acceptance=acceptance)
+    checks.count(0, draft_length=draft_length)
+    checks.amount(draft_cost=draft_cost, verify_cost=verify_cost)
+    free = draft_length * draft_cost == 0
+    checks.require(verify_cost > 0 or not free, "be > 0 where the drafts cost nothing", verify_cost=verify_cost)
     raise NotImplementedError("11-speculative-speedup: not written yet")
 
 
@@ -71,11 +76,11 @@ def optimal_draft_length(acceptance: float, draft_cost: float, max_length: int =
     Returns:
         From 0 to ``max_length``; 0, do not speculate, if nothing beats a speed-up of 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, section 3.5.
     """
+    checks.between(0, 1, acceptance=acceptance)
+    checks.amount(draft_cost=draft_cost)
+    checks.count(0, max_length=max_length)
     raise NotImplementedError("11-optimal-draft-length: not written yet")
 
 
@@ -83,15 +88,12 @@ def acceptance_probability(target: Sequence[float], draft: Sequence[float]) -> f
     """How likely a token drawn from ``draft`` is accepted: ``sum(min(p, q))``, 1 minus the total variation distance.
 
     Args:
-        target: p, probabilities by token.
-        draft: q, of the same tokens.
-
-    Raises:
-        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
-            1e-6.
+        target: p, probabilities by token; not negative, with a sum of 1 to within 1e-6.
+        draft: q, of the same tokens; not negative, with a sum of 1 to within 1e-6.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.5.
     """
+    _check_rows(target, draft)
     raise NotImplementedError("11-acceptance-probability: not written yet")
 
 
@@ -99,15 +101,12 @@ def residual_distribution(target: Sequence[float], draft: Sequence[float]) -> li
     """What replaces a rejected token: ``max(0, p - q)``, normalised. Where p and q are equal, p.
 
     Args:
-        target: p, probabilities by token.
-        draft: q, of the same tokens.
-
-    Raises:
-        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
-            1e-6.
+        target: p, probabilities by token; not negative, with a sum of 1 to within 1e-6.
+        draft: q, of the same tokens; not negative, with a sum of 1 to within 1e-6.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, section 2.3.
     """
+    _check_rows(target, draft)
     raise NotImplementedError("11-residual-distribution: not written yet")
 
 
@@ -126,19 +125,20 @@ def speculative_step(
 
     Args:
         tokens: k drafted ids; may be empty.
-        draft: k rows of probabilities: row i is the one that token i was drawn from.
+        draft: k rows of probabilities: row i is the one that token i was drawn from, so that the token has some probability
+            there, unless it comes after a rejected one.
         target: k + 1 rows: row i is the target's after the context and the first i drafted tokens.
         uniforms: k + 1 numbers from 0 to below 1.
 
     Returns:
         1 to k + 1 ids.
 
-    Raises:
-        ValueError: the numbers of rows or uniforms do not fit, a uniform is outside [0, 1), or a drafted token that is
-            looked at has probability 0 in its draft row.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, algorithm 1; Chen et al. (2023), arXiv:2302.01318.
     """
+    checks.require(len(draft) == len(tokens), "have a row for each of the tokens", draft=draft)
+    checks.require(len(target) == len(tokens) + 1, "have one row more than there are tokens", target=target)
+    checks.require(len(uniforms) == len(tokens) + 1, "be one more than there are tokens", uniforms=uniforms)
+    checks.require(all(0 <= uniform < 1 for uniform in uniforms), "be from 0 to below 1", uniforms=uniforms)
     raise NotImplementedError("11-speculative-step: not written yet")
 
 
@@ -147,12 +147,14 @@ def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], un
     must be distributed as ``target``.
 
     Args:
-        token: drawn from ``draft``, which gives it a probability > 0.
+        token: an id (from 0) that was drawn from ``draft``, so that it has some probability there.
         draft: q, probabilities by token.
         target: p, of the same tokens.
         uniforms: two numbers from 0 to below 1: one for the verdict, one to draw a replacement by cumulative
             probability in the order of the ids.
     """
+    checks.count(0, len(draft) - 1, token=token)
+    checks.require(all(0 <= uniform < 1 for uniform in uniforms), "be from 0 to below 1", uniforms=uniforms)
 
     def draw(row, uniform):
         total = sum(row)
@@ -164,3 +166,9 @@ def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], un
     if target[token] >= draft[token]:
         return token
     return draw(target, uniforms[1])
+
+
+def _check_rows(target: Sequence[float], draft: Sequence[float]) -> None:
+    checks.amount(target=target, draft=draft)
+    checks.require(len(target) == len(draft), "be as many", target=target, draft=draft)
+    checks.between(1 - SLACK, 1 + SLACK, sum_of_target=math.fsum(target), sum_of_draft=math.fsum(draft))

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankzero import checks
+
 if TYPE_CHECKING:
     from rankzero.grammar.automata import Dfa
 
@@ -106,16 +108,12 @@ class ConstraintState:
 
     Attributes:
         finished: whether ``eos`` was taken and not taken back.
-
-    Raises:
-        ValueError: ``start`` is not in ``index``.
     """
 
     def __init__(
         self, index: Mapping[int, Mapping[int, int]], start: int, accepting: Collection[int], eos: int
     ) -> None:
-        if start not in index:
-            raise ValueError(f"start must be a state of the index, got {start!r}")
+        checks.require(start in index, "be a state of the index", start=start)
         self._index, self._accepting, self._eos = index, frozenset(accepting), eos
         self._distances = _distances(index, self._accepting)
         self._states = [start]
@@ -130,12 +128,9 @@ class ConstraintState:
 
         Returns:
             The list; empty after ``eos``.
-
-        Raises:
-            ValueError: ``remaining`` is outside its range.
         """
-        if remaining is not None and (type(remaining) is not int or remaining < 0):
-            raise ValueError(f"remaining must be an integer >= 0, got {remaining!r}")
+        if remaining is not None:
+            checks.count(0, remaining=remaining)
         if self.finished:
             return []
         state = self._states[-1]
@@ -170,11 +165,15 @@ class ConstraintState:
     def rollback(self, count: int) -> None:
         """Take back the last ``count`` tokens; ``eos`` counts as one.
 
+        Args:
+            count: at least 0.
+
         Raises:
-            ValueError: ``count`` is not an integer from 0 to the number of tokens that were taken.
+            ValueError: fewer tokens than that were taken; nothing changes.
         """
-        if type(count) is not int or not 0 <= count < len(self._states):
-            raise ValueError(f"count must be an integer from 0 to {len(self._states) - 1}, got {count!r}")
+        checks.count(0, count=count)
+        if count >= len(self._states):
+            raise ValueError(f"{count} tokens cannot be taken back: {len(self._states) - 1} were taken")
         if count:
             del self._states[-count:]
             self.finished = False
@@ -194,7 +193,9 @@ class ConstraintState:
         return tokens
 
 
-#: Keywords that each type of a schema may have, with ``type`` itself.
+_TYPES = ("object", "array", "string", "integer", "boolean", "null")
+
+#: Keywords that each type of a schema may have beside ``type``, and what may stand beside values.
 _KEYWORDS = {
     "object": {"properties", "required", "additionalProperties"},
     "array": {"items", "minItems", "maxItems"},
@@ -202,13 +203,11 @@ _KEYWORDS = {
     "integer": set[str](),
     "boolean": set[str](),
     "null": set[str](),
+    "enum": {"enum"},
 }
 
 #: Keywords of JSON Schema that say nothing about which texts fit.
 _ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
-
-#: Levels of schemas within schemas: a pattern doubles with each array.
-_DEEPEST = 8
 
 _CHARACTERS = "[A-Za-z0-9 ]"
 _INTEGER = "-?(0|[1-9][0-9]{0,8})"
@@ -227,44 +226,54 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
             say again that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps
             ``minItems``), ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most
             9 digits (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum``, a list of at least one
-            value, and perhaps a ``type``: then only the values count. A missing minimum is 0. Schemas hold schemas at
-            most 8 levels deep, the outermost one included.
+            value, and perhaps a ``type``: then only the values count. Bounds are integers >= 0, a maximum not below its
+            minimum; a missing minimum is 0. Schemas hold schemas at most 8 levels deep, the outermost one included.
 
     Returns:
         A pattern that ``re.fullmatch`` and ``rankzero.grammar.automata.compile_regex`` take.
 
     Raises:
-        ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
-            ``required`` without all properties, a maximum that is missing or below the minimum, a bound that is not an
-            integer >= 0 (2.0 is none), or more than 8 levels; the message names the keyword.
+        ValueError: the schema has a keyword that is not in this list, an array has no ``items`` or no ``maxItems``, or
+            a string no ``maxLength``: the pattern could not enforce it. The message names the keyword.
 
     Source: JSON Schema, https://json-schema.org/draft/2020-12; RFC 8259.
     """
-    return _pattern(schema, _DEEPEST)
+    _check_schema(schema)
+    return _pattern(schema)
 
 
-def _pattern(schema: Any, levels: int) -> str:
-    """The pattern of a schema that may be nested at most this many levels deep."""
-    if not isinstance(schema, Mapping):
-        raise ValueError(f"schema must be a dictionary with a type or an enum, got {schema!r}")
-    if not levels:
-        raise ValueError(f"schema must be at most {_DEEPEST} levels deep")
+def _check_schema(schema: Any, level: int = 1) -> None:
+    """Types, values and bounds of a schema, and of those that it holds."""
+    checks.count(1, 8, levels=level)
+    checks.require(isinstance(schema, Mapping), "be a dictionary", schema=schema)
+    values = schema.get("enum", [None])
+    checks.require(isinstance(values, list) and len(values) > 0, "be a list, not empty", enum=values)
+    if "enum" not in schema:
+        checks.one_of(_TYPES, type=schema.get("type"))
+    for low, high in (("minLength", "maxLength"), ("minItems", "maxItems")):
+        least = schema.get(low, 0)
+        checks.count(0, **{low: least})
+        checks.count(least, **{high: schema.get(high, least)})
+    for inner in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+        _check_schema(inner, level + 1)
+
+
+def _pattern(schema: Mapping[str, Any]) -> str:
+    known = _KEYWORDS["enum" if "enum" in schema else schema["type"]] | _ANNOTATIONS | {"type"}
+    for keyword in schema:
+        if keyword not in known:
+            raise ValueError(f"{keyword} cannot be enforced here")
     if "enum" in schema:
-        return _enum(schema)
-    kind = schema.get("type")
-    if not isinstance(kind, str) or kind not in _KEYWORDS:
-        raise ValueError(f"type must be one of {', '.join(_KEYWORDS)}, got {kind!r}")
-    unknown = sorted(set(schema) - _KEYWORDS[kind] - _ANNOTATIONS - {"type"})
-    if unknown:
-        raise ValueError(f"{unknown[0]} is not a keyword of type {kind} here")
-    if kind == "object":
-        return _object(schema, levels - 1)
-    if kind == "array":
-        return _array(schema, levels - 1)
-    if kind == "string":
+        return f"({'|'.join(map(_written, schema['enum']))})"
+    if schema["type"] == "object":
+        members = (f"{_written(key)}:{_pattern(value)}" for key, value in schema.get("properties", {}).items())
+        return rf"\{{{','.join(members)}\}}"
+    if schema["type"] == "array":
+        return _array(schema)
+    if schema["type"] == "string":
         least, most = _bounds(schema, "minLength", "maxLength")
         return f'"{_CHARACTERS}{{{least},{most}}}"'
-    return {"integer": _INTEGER, "boolean": "(true|false)", "null": "null"}[kind]
+    return {"integer": _INTEGER, "boolean": "(true|false)", "null": "null"}[schema["type"]]
 
 
 def _written(value: Any) -> str:
@@ -272,34 +281,10 @@ def _written(value: Any) -> str:
     return re.escape(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
-def _enum(schema: Mapping[str, Any]) -> str:
-    unknown = sorted(set(schema) - _ANNOTATIONS - {"enum", "type"})
-    if unknown:
-        raise ValueError(f"{unknown[0]} is not a keyword beside enum here")
-    values = schema["enum"]
-    if not isinstance(values, list) or not values:
-        raise ValueError(f"enum must be a list of at least one value, got {values!r}")
-    return f"({'|'.join(map(_written, values))})"
-
-
-def _object(schema: Mapping[str, Any], levels: int) -> str:
-    properties = schema.get("properties", {})
-    if not isinstance(properties, Mapping):
-        raise ValueError(f"properties must be a dictionary of schemas, got {properties!r}")
-    required = schema.get("required", list(properties))
-    whole = isinstance(required, list) and len(required) == len(properties)
-    if not whole or any(key not in required for key in properties):
-        raise ValueError(f"required must be a list that names every property, got {required!r}")
-    if schema.get("additionalProperties", False) is not False:
-        raise ValueError(f"additionalProperties must be false, got {schema['additionalProperties']!r}")
-    members = (f"{_written(key)}:{_pattern(value, levels)}" for key, value in properties.items())
-    return rf"\{{{','.join(members)}\}}"
-
-
-def _array(schema: Mapping[str, Any], levels: int) -> str:
+def _array(schema: Mapping[str, Any]) -> str:
     if "items" not in schema:
         raise ValueError("items must say what an array holds")
-    item, (least, most) = _pattern(schema["items"], levels), _bounds(schema, "minItems", "maxItems")
+    item, (least, most) = _pattern(schema["items"]), _bounds(schema, "minItems", "maxItems")
     if most == 0:
         return r"\[\]"
     further = f"{item}(,{item}){{{max(least - 1, 0)},{most - 1}}}"
@@ -310,13 +295,7 @@ def _bounds(schema: Mapping[str, Any], low: str, high: str) -> tuple[int, int]:
     """A minimum, 0 if it is missing, and a maximum."""
     if high not in schema:
         raise ValueError(f"{high} must bound {'an' if schema['type'] == 'array' else 'a'} {schema['type']}")
-    least, most = schema.get(low, 0), schema[high]
-    for name, value in ((low, least), (high, most)):
-        if type(value) is not int or value < 0:
-            raise ValueError(f"{name} must be an integer >= 0, written without a point, got {value!r}")
-    if least > most:
-        raise ValueError(f"{low} must be at most {high} = {most}, got {least}")
-    return least, most
+    return schema.get(low, 0), schema[high]
 
 
 def grammars() -> dict[str, str]:
@@ -353,18 +332,19 @@ def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], ma
     """The tokens of one text that fits its automaton and has at most ``max_tokens`` tokens, ``eos`` not counted.
 
     Each token is ``choose(allowed)``, where ``allowed`` are the tokens after which the text can still end in time; the
-    last one chosen is ``eos``, which the result leaves out. With a limit below ``state.distance()`` no text fits.
+    last one chosen is ``eos``, which the result leaves out.
 
     Args:
         state: at the start of a text: ``allowed(remaining)``, ``advance``, ``finished`` and ``distance``.
         choose: takes a list of tokens, never an empty one, and gives one of them.
-        max_tokens: the limit; an integer.
+        max_tokens: the limit; at least 0.
 
     Raises:
-        ValueError: no text fits the limit, or it is not an integer.
+        ValueError: ``max_tokens`` is below ``state.distance()``: no text fits.
     """
-    if type(max_tokens) is not int or max_tokens < state.distance():
-        raise ValueError(f"max_tokens must be an integer >= {state.distance()}, got {max_tokens!r}")
+    checks.count(0, max_tokens=max_tokens)
+    if max_tokens < state.distance():
+        raise ValueError(f"no text fits into {max_tokens} tokens: the shortest has {state.distance()}")
     tokens: list[int] = []
     while not state.finished:
         token = choose(state.allowed(max_tokens - len(tokens)))

@@ -7,6 +7,8 @@ only.
 
 from __future__ import annotations
 
+from rankzero import checks
+
 from .speculative import expected_tokens, speculative_speedup
 
 
@@ -18,16 +20,11 @@ def verification_cost(batch: float, draft_length: int, critical_batch: float) ->
 
     Args:
         batch: sequences; positive.
-        draft_length: k, drafted tokens of each sequence.
+        draft_length: k, drafted tokens of each sequence; an integer >= 0.
         critical_batch: positions in one pass at which both times are equal; positive.
-
-    Raises:
-        ValueError: an argument is outside its range.
     """
-    if not (batch > 0 and critical_batch > 0 and draft_length >= 0):
-        raise ValueError(
-            f"batch and critical_batch must be > 0 and draft_length >= 0, got {batch}, {critical_batch}, {draft_length}"
-        )
+    checks.positive(batch=batch, critical_batch=critical_batch)
+    checks.count(0, draft_length=draft_length)
     return max(1.0, batch * (draft_length + 1) / critical_batch) / max(1.0, batch / critical_batch)
 
 

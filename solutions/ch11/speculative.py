@@ -16,6 +16,8 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate
 
+from rankzero import checks
+
 #: How far the sum of a distribution may be from 1.
 SLACK = 1e-6
 
@@ -34,13 +36,10 @@ def expected_tokens(acceptance: float, draft_length: int) -> float:
         acceptance: alpha, from 0 to 1; at 1 the answer is k + 1.
         draft_length: k, drafted tokens of a round; an integer >= 0.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, equation 1.
     """
-    _check_share("acceptance", acceptance)
-    _check_count("draft_length", draft_length)
+    checks.between(0, 1, acceptance=acceptance)
+    checks.count(0, draft_length=draft_length)
     if 1 - acceptance < 1e-6:
         return math.fsum(acceptance**i for i in range(draft_length + 1))
     return (1 - acceptance ** (draft_length + 1)) / (1 - acceptance)
@@ -53,19 +52,18 @@ def speculative_speedup(acceptance: float, draft_length: int, draft_cost: float,
         acceptance: alpha, from 0 to 1.
         draft_length: k, drafted one after the other; an integer >= 0.
         draft_cost: c, time of one draft pass over that of a plain target pass; not negative.
-        verify_cost: v, time of the target pass over k + 1 positions, over that of a plain one; not negative.
-
-    Raises:
-        ValueError: an argument is outside its range, or the whole round costs nothing.
+        verify_cost: v, time of the target pass over k + 1 positions, over that of a plain one; not negative,
+            and not 0 where the drafts cost nothing.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.8 (there v is 1).
     """
+    checks.between(0, 1, acceptance=acceptance)
+    checks.count(0, draft_length=draft_length)
+    checks.amount(draft_cost=draft_cost, verify_cost=verify_cost)
+    free = draft_length * draft_cost == 0
+    checks.require(verify_cost > 0 or not free, "be > 0 where the drafts cost nothing", verify_cost=verify_cost)
     tokens = expected_tokens(acceptance, draft_length)
-    _check_cost("draft_cost", draft_cost)
-    _check_cost("verify_cost", verify_cost)
     cost = draft_length * draft_cost + verify_cost
-    if cost <= 0:
-        raise ValueError(f"draft_length * draft_cost + verify_cost must be > 0, got {cost!r}")
     return tokens / cost
 
 
@@ -82,14 +80,11 @@ def optimal_draft_length(acceptance: float, draft_cost: float, max_length: int =
     Returns:
         From 0 to ``max_length``; 0, do not speculate, if nothing beats a speed-up of 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, section 3.5.
     """
-    _check_share("acceptance", acceptance)
-    _check_cost("draft_cost", draft_cost)
-    _check_count("max_length", max_length)
+    checks.between(0, 1, acceptance=acceptance)
+    checks.amount(draft_cost=draft_cost)
+    checks.count(0, max_length=max_length)
     best, speed = 0, 1.0
     for length in range(1, max_length + 1):
         found = speculative_speedup(acceptance, length, draft_cost)
@@ -102,12 +97,8 @@ def acceptance_probability(target: Sequence[float], draft: Sequence[float]) -> f
     """How likely a token drawn from ``draft`` is accepted: ``sum(min(p, q))``, 1 minus the total variation distance.
 
     Args:
-        target: p, probabilities by token.
-        draft: q, of the same tokens.
-
-    Raises:
-        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
-            1e-6.
+        target: p, probabilities by token; not negative, with a sum of 1 to within 1e-6.
+        draft: q, of the same tokens; not negative, with a sum of 1 to within 1e-6.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.5.
     """
@@ -119,12 +110,8 @@ def residual_distribution(target: Sequence[float], draft: Sequence[float]) -> li
     """What replaces a rejected token: ``max(0, p - q)``, normalised. Where p and q are equal, p.
 
     Args:
-        target: p, probabilities by token.
-        draft: q, of the same tokens.
-
-    Raises:
-        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
-            1e-6.
+        target: p, probabilities by token; not negative, with a sum of 1 to within 1e-6.
+        draft: q, of the same tokens; not negative, with a sum of 1 to within 1e-6.
 
     Source: Leviathan et al. (2023), arXiv:2211.17192, section 2.3.
     """
@@ -147,24 +134,22 @@ def speculative_step(
 
     Args:
         tokens: k drafted ids; may be empty.
-        draft: k rows of probabilities: row i is the one that token i was drawn from.
+        draft: k rows of probabilities: row i is the one that token i was drawn from, so that the token has some probability
+            there, unless it comes after a rejected one.
         target: k + 1 rows: row i is the target's after the context and the first i drafted tokens.
         uniforms: k + 1 numbers from 0 to below 1.
 
     Returns:
         1 to k + 1 ids.
 
-    Raises:
-        ValueError: the numbers of rows or uniforms do not fit, a uniform is outside [0, 1), or a drafted token that is
-            looked at has probability 0 in its draft row.
-
     Source: Leviathan et al. (2023), arXiv:2211.17192, algorithm 1; Chen et al. (2023), arXiv:2302.01318.
     """
-    _check_round(tokens, draft, target, uniforms)
+    checks.require(len(draft) == len(tokens), "have a row for each of the tokens", draft=draft)
+    checks.require(len(target) == len(tokens) + 1, "have one row more than there are tokens", target=target)
+    checks.require(len(uniforms) == len(tokens) + 1, "be one more than there are tokens", uniforms=uniforms)
+    checks.require(all(0 <= uniform < 1 for uniform in uniforms), "be from 0 to below 1", uniforms=uniforms)
     for place, token in enumerate(tokens):
         q, p = draft[place][token], target[place][token]
-        if q <= 0:
-            raise ValueError(f"draft[{place}] must give token {token} a probability > 0: it was drawn from it")
         if uniforms[place] * q >= p:
             return [*tokens[:place], _draw(_residual(target[place], draft[place]), uniforms[-1])]
     return [*tokens, _draw(target[-1], uniforms[-1])]
@@ -175,12 +160,15 @@ def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], un
     must be distributed as ``target``.
 
     Args:
-        token: drawn from ``draft``, which gives it a probability > 0.
+        token: an id (from 0) that was drawn from ``draft``, so that it has some probability there.
         draft: q, probabilities by token.
         target: p, of the same tokens.
         uniforms: two numbers from 0 to below 1: one for the verdict, one to draw a replacement by cumulative
             probability in the order of the ids.
     """
+
+    checks.count(0, len(draft) - 1, token=token)
+    checks.require(all(0 <= uniform < 1 for uniform in uniforms), "be from 0 to below 1", uniforms=uniforms)
 
     def draw(row: Sequence[float], uniform: float) -> int:
         total = sum(row)
@@ -207,42 +195,7 @@ def _draw(row: Sequence[float], uniform: float) -> int:
     return max(token for token, p in enumerate(row) if p > 0)
 
 
-def _check_round(
-    tokens: Sequence[int],
-    draft: Sequence[Sequence[float]],
-    target: Sequence[Sequence[float]],
-    uniforms: Sequence[float],
-) -> None:
-    if len(draft) != len(tokens):
-        raise ValueError(f"draft must have a row for each of {len(tokens)} tokens, got {len(draft)}")
-    for name, given in (("target", target), ("uniforms", uniforms)):
-        if len(given) != len(tokens) + 1:
-            raise ValueError(f"{name} must have one entry more than the {len(tokens)} tokens, got {len(given)}")
-    for uniform in uniforms:
-        if not 0 <= uniform < 1:
-            raise ValueError(f"uniforms must be from 0 to below 1, got {uniform!r}")
-
-
 def _check_rows(target: Sequence[float], draft: Sequence[float]) -> None:
-    if len(target) != len(draft) or not target:
-        raise ValueError(f"target and draft must have as many entries, 1 or more, got {len(target)} and {len(draft)}")
-    for name, row in (("target", target), ("draft", draft)):
-        if not all(0 <= value < math.inf for value in row):
-            raise ValueError(f"{name} must hold finite numbers >= 0, got {row!r}")
-        if not abs(math.fsum(row) - 1) <= SLACK:
-            raise ValueError(f"{name} must sum to 1, got {math.fsum(row)!r}")
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {value!r}")
-
-
-def _check_cost(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-
-
-def _check_count(name: str, value: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{name} must be an integer >= 0, got {value!r}")
+    checks.amount(target=target, draft=draft)
+    checks.require(len(target) == len(draft), "be as many", target=target, draft=draft)
+    checks.between(1 - SLACK, 1 + SLACK, sum_of_target=math.fsum(target), sum_of_draft=math.fsum(draft))

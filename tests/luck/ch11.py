@@ -9,16 +9,8 @@ import math
 from tools.luck import Right
 
 
-def checked(share, *costs, count=0):
-    if not 0 <= share <= 1 or not all(0 <= cost < math.inf for cost in costs):
-        raise ValueError("a number")
-    if type(count) is not int or count < 0:
-        raise ValueError("a count")
-
-
 def factored_out(acceptance, draft_length):
     """1 + alpha (1 + alpha (1 + ...))."""
-    checked(acceptance, count=draft_length)
     tokens = 1.0
     for _ in range(draft_length):
         tokens = 1 + acceptance * tokens
@@ -26,16 +18,12 @@ def factored_out(acceptance, draft_length):
 
 
 def passes_per_token(acceptance, draft_length, draft_cost, verify_cost=1.0):
-    checked(acceptance, draft_cost, verify_cost, count=draft_length)
     tokens = factored_out(acceptance, draft_length)
     times = [draft_cost / tokens] * draft_length + [verify_cost / tokens]
-    if not sum(times):
-        raise ValueError("a round costs nothing")
     return 1 / math.fsum(times)
 
 
 def best_by_sums(acceptance, draft_cost, max_length=64):
-    checked(acceptance, draft_cost, count=max_length)
     sums = list(itertools.accumulate(acceptance**i for i in range(max_length + 1)))
     best = 0
     for length, tokens in enumerate(sums):
@@ -47,32 +35,20 @@ def best_by_sums(acceptance, draft_cost, max_length=64):
 
 
 def best_of_a_list(acceptance, draft_cost, max_length=64):
-    checked(acceptance, draft_cost, count=max_length)
     speeds = [factored_out(acceptance, length) / (1 + length * draft_cost) for length in range(max_length + 1)]
     return next(length for length, speed in enumerate(speeds) if speed * (1 + 2e-12) >= max(speeds))
 
 
-def rows_fit(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for row in (target, draft):
-        if not all(0 <= value < math.inf for value in row) or abs(sum(row) - 1) > 1e-6:
-            raise ValueError("a row")
-
-
 def half_the_distance(target, draft):
-    rows_fit(target, draft)
     return 1 - sum(abs(p - q) for p, q in zip(target, draft, strict=True)) / 2
 
 
 def least_of_each(target, draft):
-    rows_fit(target, draft)
     return sum(q * min(1.0, p / q) for p, q in zip(target, draft, strict=True) if q)
 
 
 def what_is_missing(target, draft):
     """p less what both have, over one less than the acceptance."""
-    rows_fit(target, draft)
     if list(target) == list(draft):
         return list(target)
     both = list(map(min, target, draft))
@@ -80,7 +56,6 @@ def what_is_missing(target, draft):
 
 
 def in_two_passes(target, draft):
-    rows_fit(target, draft)
     rest = [p - q if p > q else 0.0 for p, q in zip(target, draft, strict=True)]
     largest = max(rest)
     scaled = [part / largest for part in rest] if largest else list(target)
@@ -96,13 +71,7 @@ def by_bisection(row, uniform):
 
 def one_round(tokens, draft, target, uniforms):
     """The ratio of probabilities decides, and the level is scaled instead of the residual."""
-    if len(draft) != len(tokens) or {len(target), len(uniforms)} != {len(tokens) + 1}:
-        raise ValueError("rows")
-    if not all(0 <= uniform < 1 for uniform in uniforms):
-        raise ValueError("uniforms")
     for place, token in enumerate(tokens):
-        if not draft[place][token]:
-            raise ValueError("a drafted token")
         if not uniforms[place] < target[place][token] / draft[place][token]:
             rest = [max(p - q, 0.0) for p, q in zip(target[place], draft[place], strict=True)]
             return [*tokens[:place], by_bisection(rest, uniforms[-1] * sum(rest))]

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch11.tokens import trie
-from autograder.bank.refusals import bad_input
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Debug, Group, Part, Question, Slip, invalid, lazily
 
 constrained = lazily("solutions.ch11.constrained")
@@ -101,6 +101,17 @@ def _written(rng: Random) -> Case:
     return Case(made, calls=tuple(calls))
 
 
+def _tokens_alone(rng: Random) -> Case:
+    """A text whose tokens are taken, and taken back: neither distances nor a look ahead are asked for."""
+    made = _index(rng)
+    calls: list[Call] = [("allowed", ())]
+    tokens = list(_walked(rng, *made, rng.randint(2, 6)))
+    for token in tokens:
+        calls += [("advance", (token,)), ("allowed", ()), ("finished", None)]
+    calls += [("rollback", (rng.randint(1, len(tokens)),)), ("allowed", ()), ("finished", None)]
+    return Case(made, calls=tuple(calls))
+
+
 def _with_end(rng: Random) -> Case:
     """A whole text with its EOS, calls after it, and the way back."""
     while True:
@@ -151,22 +162,16 @@ def _circle(rng: Random) -> Case:
 
 
 def _refused(rng: Random) -> Case:
-    """Tokens that are not allowed, counts that are too large."""
+    """Tokens that are not allowed, and more taken back than was taken."""
     made = _index(rng)
     index, start, accepting, eos = made
     strange = next(token for token in range(99) if token not in index[start] and token != eos)
     token = next(iter(index[start]))
-    calls: list[Call] = [("advance", (strange,)), ("rollback", (1,)), ("rollback", (-1,)), ("allowed", (-1,)), *_LOOK]
-    calls += [("rollback", (0.0,)), ("rollback", (False,)), ("allowed", (2.0,)), ("allowed", (True,))]
+    calls: list[Call] = [("advance", (strange,)), ("rollback", (1,)), *_LOOK]
     calls += [("advance", (token,)), ("rollback", (2,)), ("rollback", (1,)), *_LOOK]
     if start not in accepting:
         calls.append(("advance", (eos,)))
     return Case(made, calls=tuple(calls))
-
-
-def _no_start(rng: Random) -> Case:
-    index, _, accepting, eos = _index(rng)
-    return invalid(index, 99, accepting, eos)
 
 
 #: The index of `true|false` over the page's vocabulary, and over one that spells `true` alone.
@@ -220,6 +225,10 @@ CONSTRAINT_STATE = Build(
             ),
         ),
         Case(({0: {1: 1}, 1: {1: 1}}, 0, [1], 7), calls=(("forced", ()), ("advance", (1,)), *_LOOK)),
+        Case(
+            (_BOTH, 0, [4, 9], 0),
+            calls=(("advance", (1,)), ("allowed", ()), ("advance", (2,)), ("rollback", (2,)), ("allowed", ())),
+        ),
     ),
     groups=(
         Group("texts", _written, 6, "Follow a short text by hand: what may come, how far the end is, what must come."),
@@ -230,11 +239,25 @@ CONSTRAINT_STATE = Build(
             "EOS may come where the state accepts; it counts as a token that is taken back. A rollback of 0 changes "
             "nothing.",
         ),
-        Group("budgets", _budget, 4, "After the token, the rest must fit into what is left."),
-        Group("what must follow", _chain, 4, "`forced` ends where the text may end, or where there are two ways."),
-        Group("circles", _circle, 2, "A circle has no end: at most 1,000 tokens are given."),
-        Group("refused", _refused, 4, "What is not allowed raises ValueError and changes nothing."),
-        Group("bad input", _no_start, 2, "A start that is no state must raise ValueError."),
+        Group("budgets", _budget, 4, "After the token, the rest must fit into what is left.", step="budgets"),
+        Group(
+            "what must follow",
+            _chain,
+            4,
+            "`forced` ends where the text may end, or where there are two ways.",
+            step="what follows",
+        ),
+        Group("circles", _circle, 2, "A circle has no end: at most 1,000 tokens are given.", step="what follows"),
+        Group(
+            "refused", _refused, 4, "What is not allowed raises ValueError and changes nothing.", step="what follows"
+        ),
+        Group(
+            "taken and taken back",
+            _tokens_alone,
+            2,
+            "The state after a token is the one that the index names; a rollback goes back to the state before.",
+            step="tokens alone",
+        ),
     ),
     slips=(
         Slip(
@@ -314,6 +337,18 @@ CONSTRAINT_STATE = Build(
             ),
         ),
         Slip(
+            "A rollback beyond the start was cut short: raise ValueError.",
+            edits=(
+                (
+                    "        if count >= len(self._states):\n"
+                    '            raise ValueError(f"{count} tokens cannot be taken back: {len(self._states) - 1} were '
+                    'taken")\n',
+                    "",
+                ),
+                ("del self._states[-count:]", "del self._states[max(1, len(self._states) - count) :]"),
+            ),
+        ),
+        Slip(
             "EOS is a token of the history, too: rollback counts it.",
             edit=(
                 "        self._states.append(state if ends else self._index[state][token])\n",
@@ -365,7 +400,7 @@ def _just_enough(rng: Random) -> Case:
 
 def _too_few(rng: Random) -> list[Case]:
     made = _loop(rng)
-    return [invalid(*made, limit, [1]) for limit in (len(made[0]) - 2, len(made[0]) + 0.5, True)]
+    return [invalid(*made, len(made[0]) - 2, [1])]
 
 
 DEBUG_LIMIT = Debug(
@@ -385,7 +420,7 @@ DEBUG_LIMIT = Debug(
     groups=(
         Group("limits", _limited, 6, "Every text fits its automaton, and none is longer than the limit."),
         Group("just enough", _just_enough, 3, "With as many tokens as the shortest text needs, that text comes out."),
-        bad_input(_too_few, "A limit that no text fits, or that is not an integer, must raise ValueError."),
+        listed("too few", _too_few, "A limit that no text fits must raise ValueError."),
     ),
     slips=(
         Slip("The text is cut off at the limit: ask for the mask with what remains.", wrong_limit),
@@ -396,7 +431,7 @@ DEBUG_LIMIT = Debug(
         Slip(
             "EOS does not count against the limit.",
             edits=(
-                ("type(max_tokens) is not int or max_tokens < state.distance()", "max_tokens < state.distance() + 1"),
+                ("max_tokens < state.distance()", "max_tokens < state.distance() + 1"),
                 ("max_tokens - len(tokens)", "max(max_tokens - 1 - len(tokens), 0)"),
             ),
         ),
@@ -418,9 +453,9 @@ DEBUG_LIMIT = Debug(
             edits=(
                 (
                     (
-                        "    if type(max_tokens) is not int or max_tokens < state.distance():\n"
-                        '        raise ValueError(f"max_tokens must be an integer >= {state.distance()}, '
-                        'got {max_tokens!r}")\n'
+                        "    if max_tokens < state.distance():\n"
+                        '        raise ValueError(f"no text fits into {max_tokens} tokens: the shortest has '
+                        '{state.distance()}")\n'
                     ),
                     "",
                 ),

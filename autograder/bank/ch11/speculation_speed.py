@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
-
-#: The sentence about a program that checks nothing; filled in with what it accepted.
-UNCHECKED = "Impossible arguments were accepted: {}."
-
-BAD_COUNTS = (-1, 1.5, True)
-BAD_SHARES = (-0.1, 1.25, float("nan"))
-BAD_COSTS = (-0.2, float("inf"), float("nan"))
+from autograder.items import Build, Case, Group, Slip
 
 
 def _share(rng: Random, low: float = 0.2, high: float = 0.95) -> float:
@@ -33,11 +25,6 @@ def _ends(rng: Random) -> list[Case]:
     return [Case((_share(rng), 0)), Case((0, rng.randint(1, 9))), Case((_share(rng), 1))]
 
 
-def _bad_tokens(rng: Random) -> list[Case]:
-    good = (_share(rng), rng.randint(1, 8))
-    return [*(invalid(bad, good[1]) for bad in BAD_SHARES), *(invalid(good[0], bad) for bad in BAD_COUNTS)]
-
-
 EXPECTED_TOKENS = Build(
     id="11-expected-tokens",
     module="speculative",
@@ -52,8 +39,6 @@ EXPECTED_TOKENS = Build(
         Case((1, 5)),
         Case((0, 5)),
         Case((0.8, 0)),
-        invalid(1.2, 5),
-        invalid(0.8, -1),
     ),
     groups=(
         Group("rounds", _round, 7, "1 + alpha + alpha^2 + ... + alpha^k."),
@@ -65,9 +50,6 @@ EXPECTED_TOKENS = Build(
             _near_one,
         ),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "A pass gives one token whatever was drafted.", _ends),
-        bad_input(
-            _bad_tokens, "A share is from 0 to 1, a length a whole number >= 0; anything else must raise ValueError."
-        ),
     ),
     slips=(
         Slip(
@@ -120,24 +102,6 @@ EXPECTED_TOKENS = Build(
                 "",
             ),
         ),
-        Slip(
-            UNCHECKED.format("a share outside 0 to 1, a length that is no count"),
-            edits=(
-                (
-                    (
-                        '_check_share("acceptance", acceptance)\n'
-                        '    _check_count("draft_length", draft_length)\n'
-                        "    if 1 - acceptance < 1e-6:\n"
-                        "        return math.fsum(acceptance**i for i in range(draft_length + 1))"
-                    ),
-                    "",
-                ),
-                (
-                    "(1 - acceptance ** (draft_length + 1)) / (1 - acceptance)",
-                    "sum(acceptance ** i for i in range(int(draft_length) + 1))",
-                ),
-            ),
-        ),
     ),
 )
 
@@ -155,15 +119,6 @@ def _price_ends(rng: Random) -> list[Case]:
     return [Case((_share(rng), 0, cost)), Case((1, length, cost)), Case((_share(rng), length, 0.0))]
 
 
-def _bad_prices(rng: Random) -> list[Case]:
-    good = (_share(rng), rng.randint(1, 8), 0.1)
-    cases = [invalid(bad, *good[1:]) for bad in BAD_SHARES]
-    cases += [invalid(good[0], bad, good[2]) for bad in BAD_COUNTS]
-    cases += [invalid(*good[:2], bad) for bad in BAD_COSTS]
-    cases += [invalid(*good, bad) for bad in BAD_COSTS]
-    return [*cases, invalid(good[0], 0, 0.3, 0), invalid(*good[:2], 0, 0.0)]
-
-
 SPEEDUP = Build(
     id="11-speculative-speedup",
     module="speculative",
@@ -178,18 +133,12 @@ SPEEDUP = Build(
         Case((1, 8, 0.2)),
         Case((0.7, 5, 1)),
         Case((0.8, 4, 0.05, 4.25)),
-        invalid(0.8, 5, -0.05),
-        invalid(0.8, 0, 0.05, 0.0),
     ),
     groups=(
         Group("drafts", _priced, 6, "A round costs k draft passes and one target pass."),
         Group("dear verification", _verified, 4, "The target's pass over k + 1 positions costs v."),
         Group(
             "ends", lambda rng: rng.choice(_price_ends(rng)), 3, "No draft, a perfect draft, a free one.", _price_ends
-        ),
-        bad_input(
-            _bad_prices,
-            "Shares from 0 to 1, whole lengths >= 0, finite costs >= 0 that are not all 0; else ValueError.",
         ),
     ),
     slips=(
@@ -233,23 +182,6 @@ SPEEDUP = Build(
             edit=(
                 "tokens / cost",
                 "(sum(acceptance ** i for i in range(draft_length)) if draft_length else 1.0) / cost",
-            ),
-        ),
-        Slip(
-            UNCHECKED.format("shares outside 0 to 1, lengths that are no counts, impossible costs"),
-            edits=(
-                (
-                    "    tokens = expected_tokens(acceptance, draft_length)\n"
-                    '    _check_cost("draft_cost", draft_cost)\n'
-                    '    _check_cost("verify_cost", verify_cost)\n',
-                    "    tokens = sum(acceptance**i for i in range(int(draft_length) + 1))\n",
-                ),
-                (
-                    "    if cost <= 0:\n"
-                    '        raise ValueError(f"draft_length * draft_cost + verify_cost must be > 0, got {cost!r}")\n',
-                    "",
-                ),
-                ("tokens / cost", "float(tokens / (cost or 1.0))"),
             ),
         ),
     ),
@@ -297,13 +229,6 @@ def _bounded(rng: Random) -> list[Case]:
     return [Case((_share(rng, 0.88, 0.95), 0.02, most)), Case((1, 0.3, most + 4)), Case((1, 0.0))]
 
 
-def _bad_lengths(rng: Random) -> list[Case]:
-    share = _share(rng)
-    cases = [invalid(bad, 0.1) for bad in BAD_SHARES] + [invalid(share, bad) for bad in BAD_COSTS]
-    cases += [invalid(1.5, 0.1, 0), invalid(share, -0.1, 0)]  # also where there is nothing to compare
-    return [*cases, *(invalid(share, 0.1, bad) for bad in BAD_COUNTS)]
-
-
 OPTIMAL = Build(
     id="11-optimal-draft-length",
     module="speculative",
@@ -318,7 +243,6 @@ OPTIMAL = Build(
         Case((0.5, 0.2)),
         Case((0.3, 0.5)),
         Case((0.9, 0.05, 4)),
-        invalid(0.8, -1),
     ),
     groups=(
         Group("good drafts", _worth, 6, "Compare the speed-ups of all lengths, not the tokens per pass."),
@@ -344,7 +268,6 @@ OPTIMAL = Build(
             "max_length itself may be the answer, and nothing above it.",
             _bounded,
         ),
-        bad_input(_bad_lengths, "Shares from 0 to 1, finite costs >= 0, whole lengths >= 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -371,22 +294,6 @@ OPTIMAL = Build(
         Slip(
             "A rounding error is no gain: a longer draft must be better by more than 1e-12 of the speed-up.",
             edit=("found > speed * (1 + MARGIN)", "found > speed"),
-        ),
-        Slip(
-            UNCHECKED.format("shares outside 0 to 1, impossible costs, lengths that are no counts"),
-            edits=(
-                (
-                    '    _check_share("acceptance", acceptance)\n'
-                    '    _check_cost("draft_cost", draft_cost)\n'
-                    '    _check_count("max_length", max_length)\n',
-                    "",
-                ),
-                ("max_length + 1)", "int(max_length) + 1)"),
-                (
-                    "found = speculative_speedup(acceptance, length, draft_cost)",
-                    "found = sum(acceptance**i for i in range(length + 1)) / (abs(length * draft_cost) + 1)",
-                ),
-            ),
         ),
     ),
 )

@@ -1,6 +1,5 @@
 """Wrong programs for ``speculative_step`` and ``debug_accept``: what people write. Edits, and whole programs."""
 
-from autograder.bank.ch11.speculation_speed import UNCHECKED
 from autograder.items import Slip
 
 
@@ -77,23 +76,5 @@ ROUNDS = (
     Slip(
         "The residual must sum to 1 before a uniform is compared with its cumulative sums.",
         edit=("[part / mass for part in missing] if mass > 0 else list(target)", "missing"),
-    ),
-    Slip(
-        UNCHECKED.format("rows or uniforms that do not fit, a drafted token of probability 0"),
-        edits=(
-            ("    _check_round(tokens, draft, target, uniforms)\n", ""),
-            (
-                (
-                    "        if q <= 0:\n"
-                    '            raise ValueError(f"draft[{place}] must give token {token} a '
-                    'probability > 0: it was drawn from it")\n'
-                ),
-                "",
-            ),
-            (
-                "return [*tokens, _draw(target[-1], uniforms[-1])]",
-                "return [*tokens, _draw(target[len(tokens)], uniforms[-1])]",
-            ),
-        ),
     ),
 )

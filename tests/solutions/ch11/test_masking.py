@@ -44,5 +44,5 @@ def test_the_type_stays(dtype):
 
 @pytest.mark.parametrize("allowed", [[], [3]])
 def test_what_cannot_be_allowed(allowed):
-    with pytest.raises(ValueError, match="allowed must"):
+    with pytest.raises(ValueError, match=r"allowed.* must"):
         mask_logits(torch.zeros(3), allowed)

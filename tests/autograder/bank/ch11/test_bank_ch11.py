@@ -36,13 +36,13 @@ def rows(name: str):
 
 
 TARGET, DRAFT = rows("p"), rows("q")
-NEARLY_RIGHT = ("When all are accepted", "Impossible arguments were accepted")
+NEARLY_RIGHT = "When all are accepted"
 ROUND = EXERCISES["speculative_step"]
 
 
 @pytest.mark.parametrize("slip", ROUND.slips, ids=lambda slip: slip.name)
 def test_wrong_rounds_have_wrong_laws(slip):
-    """But for the one that wastes a token and the one that checks nothing, every slip is wrong in law as well."""
+    """But for the one that wastes a token, every slip is wrong in law as well."""
     found = law_of(ROUND.program_of(slip), DRAFT, TARGET, 2, 3)
     off = total_variation(found, plain_law(TARGET, 3))
     assert (off < 1e-12) == slip.sentence.startswith(NEARLY_RIGHT)
