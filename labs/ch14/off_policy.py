@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def importance_weights(
     target: Sequence[float],
@@ -23,7 +25,7 @@ def importance_weights(
 
     Args:
         target: log-probabilities of the tokens of one response under the policy that is to be trained; finite.
-        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite.
+        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite, as many as ``target``.
         cap: the largest weight that is trusted, positive; None trusts all.
         mode: what becomes of a weight above the cap: ``"truncate"`` makes it the cap, ``"mask"`` makes it 0.
         level: ``"token"``, or ``"sequence"``: one weight for the whole response, the product of its tokens' weights,
@@ -32,11 +34,14 @@ def importance_weights(
     Returns:
         One weight for each token; infinite where there is no cap and it is too large for a float.
 
-    Raises:
-        ValueError: the lengths differ, or an argument is outside its range.
-
     Source: truncation is that of V-trace, Espeholt et al. (2018), arXiv:1802.01561, section 4.1.
     """
+    checks.finite(target=target, behaviour=behaviour)
+    checks.require(len(behaviour) == len(target), f"have {len(target)} entries, as target", behaviour=behaviour)
+    if cap is not None:
+        checks.positive(cap=cap)
+    checks.one_of(("truncate", "mask"), mode=mode)
+    checks.one_of(("token", "sequence"), level=level)
     raise NotImplementedError("14-importance-weights: not written yet")
 
 
@@ -48,9 +53,7 @@ def effective_sample_size(weights: Sequence[float]) -> float:
     Args:
         weights: not negative, finite.
 
-    Raises:
-        ValueError: a weight is negative or not finite.
-
     Source: Kong (1992), A note on importance sampling using standardized weights.
     """
+    checks.amount(weights=weights)
     raise NotImplementedError("14-effective-sample-size: not written yet")

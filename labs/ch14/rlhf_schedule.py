@@ -14,6 +14,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -68,11 +70,12 @@ def best_placement(
     Returns:
         The fastest; of equally fast ones the colocated, then the one with fewer rollout GPUs. None if nothing fits.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sheng et al. (2024), arXiv:2409.19256, section 6 (the search for a placement).
     """
+    checks.count(gpus=gpus, rollout_tp=rollout_tp)
+    checks.amount(generate_work=generate_work, train_work=train_work, tail=tail)
+    checks.amount(train_bytes=train_bytes, rollout_bytes=rollout_bytes, reserve=reserve)
+    checks.require(gpu_memory > 0, "be > 0", gpu_memory=gpu_memory)
     raise NotImplementedError("14-best-placement: not written yet")
 
 
@@ -105,16 +108,16 @@ def memory_timeline(
     rebuilt) count as resident; they are allocated and freed, but never copied.
 
     Args:
-        phases: name and tenants of each, in their order.
+        phases: name and tenants of each, in their order; every tenant has a size.
         sizes: bytes by tenant; not negative.
         discardable: tenants that need no copy; those that no phase holds are ignored.
 
     Returns:
         One :class:`PhaseUse` for each phase.
-
-    Raises:
-        ValueError: a phase names a tenant that has no size, or a size is negative.
     """
+    checks.amount(sizes=sizes)
+    for _, tenants in phases:
+        checks.require(set(tenants) <= set(sizes), "have sizes", tenants=list(tenants))
     raise NotImplementedError("14-memory-timeline: not written yet")
 
 
@@ -163,11 +166,12 @@ def simulate_async(
         sync_time: seconds in which the new weights reach the rollout, after each step; not negative.
         max_staleness: 0 makes the run synchronous; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Fu et al. (2025), arXiv:2505.24298, section 5.1.
     """
+    checks.count(lengths=lengths, slots=slots, batch=batch)
+    checks.count(0, max_staleness=max_staleness)
+    checks.positive(token_time=token_time)
+    checks.amount(train_time=train_time, sync_time=sync_time)
     raise NotImplementedError("14-simulate-async: not written yet")
 
 
@@ -179,11 +183,8 @@ def debug_scaled_gen(lengths: Sequence[int], slots: int, token_time: float, gpus
         slots: responses that one GPU writes at once; at least 1.
         token_time: seconds of one token of one response; positive.
         gpus: of the pool; at least 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("lengths, slots and gpus must be >= 1, token_time must be > 0")
+    checks.count(lengths=lengths, slots=slots, gpus=gpus)
+    checks.positive(token_time=token_time)
     work = sum(lengths) * token_time / slots
     return max(work, max(lengths, default=0) * token_time)

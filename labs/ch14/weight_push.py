@@ -14,6 +14,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 Box = tuple[int, int, int, int]
 
 
@@ -54,12 +56,9 @@ def push_weights(
             every rank, types may differ between tensors. They are overwritten in place on all ranks but the trainer.
         trainer: *global* rank that has the new weights, a member of the group.
         rollout_group: the group of the trainer and those that generate.
-        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; an integer,
-            positive.
-
-    Raises:
-        ValueError: ``bucket_bytes`` is out of range.
+        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; at least 1.
     """
+    checks.count(bucket_bytes=bucket_bytes)
     raise NotImplementedError("14-push-weights: not written yet")
 
 

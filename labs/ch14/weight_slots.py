@@ -7,6 +7,8 @@ them.
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 class WeightSlots:
     """Which of several copies of the weights is the latest, which are being read, and which may be written.
@@ -16,17 +18,15 @@ class WeightSlots:
     a pin is not written, however old it is. At most one publish is open at a time. A call that raises changes nothing.
 
     Args:
-        slots: how many there are, numbered from 0; an integer >= 2.
+        slots: how many there are, numbered from 0; at least 2.
 
     Attributes:
         latest: the slot that was committed last; None before the first commit.
         version: its version; None before the first commit.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
     """
 
     def __init__(self, slots: int = 2) -> None:
+        checks.count(2, slots=slots)
         raise NotImplementedError("14-weight-slots: not written yet")
 
     def begin_publish(self) -> int | None:
@@ -40,9 +40,13 @@ class WeightSlots:
     def commit(self, version: int) -> None:
         """The slot of the open publish is complete: it is the latest now. A version that is refused leaves it open.
 
+        Args:
+            version: of the weights in the slot; at least 0.
+
         Raises:
-            ValueError: no publish is open, or ``version`` is not an integer above the latest one (at first: >= 0).
+            ValueError: no publish is open, or ``version`` is not above the latest one.
         """
+        checks.count(0, version=version)
         raise NotImplementedError("14-weight-slots: not written yet")
 
     def acquire(self) -> tuple[int, int] | None:
@@ -50,7 +54,7 @@ class WeightSlots:
         raise NotImplementedError("14-weight-slots: not written yet")
 
     def release(self, slot: int) -> None:
-        """Take back one pin of ``slot``; ValueError when it has none."""
+        """Take back one pin of ``slot``, which is one of the slots; ValueError when it has none."""
         raise NotImplementedError("14-weight-slots: not written yet")
 
 
@@ -61,9 +65,9 @@ class StalenessGate:
     taken ``version`` batches; ``max_staleness`` batches may wait beyond the one that it takes next.
 
     Args:
-        batch: responses that one update trains on; an integer >= 1.
-        max_staleness: batches ahead; an integer >= 0; with 0 a batch starts when the update before it is done.
-        max_concurrent: responses that may run at once; an integer >= 1.
+        batch: responses that one update trains on; at least 1.
+        max_staleness: batches ahead; at least 0. With 0 a batch starts when the update before it is done.
+        max_concurrent: responses that may run at once; at least 1.
 
     Attributes:
         version: updates so far.
@@ -71,12 +75,14 @@ class StalenessGate:
         accepted: responses that ended and were kept.
 
     Raises:
-        ValueError: an argument is outside its range, or a method is called at the wrong time.
+        ValueError: a method is called at the wrong time; nothing has changed then.
 
     Source: AReaL, Fu et al. (2025), arXiv:2505.24298, "Staleness-Aware Training".
     """
 
     def __init__(self, batch: int, max_staleness: int, max_concurrent: int) -> None:
+        checks.count(batch=batch, max_concurrent=max_concurrent)
+        checks.count(0, max_staleness=max_staleness)
         raise NotImplementedError("14-staleness-gate: not written yet")
 
     def capacity(self) -> int:

@@ -16,6 +16,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 Box = tuple[int, int, int, int]
 
 
@@ -53,16 +55,17 @@ def chain_broadcast_time(
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
-        receivers: ranks that receive them, without the source; an integer >= 0. Without receivers it takes no time.
+        receivers: ranks that receive them, without the source; at least 0. Without receivers it takes no time.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
-        chunks: equal parts of the message; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        chunks: equal parts of the message; at least 1.
 
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
+    checks.count(0, receivers=receivers)
+    checks.count(chunks=chunks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     raise NotImplementedError("14-chain-broadcast-time: not written yet")
 
 
@@ -79,11 +82,14 @@ def bucketed_sync_time(
         message_bytes: size of the weights, bytes; not negative. Nothing to send takes no time.
         bucket_bytes: size of a bucket, bytes; positive. It may be larger than the message.
         bandwidths: of each stage, of which there is at least one, bytes/s; positive.
-        latencies: start-up of one bucket in each stage, seconds; not negative. None: zeros.
-
-    Raises:
-        ValueError: an argument is outside its range, or there are not as many latencies as bandwidths.
+        latencies: start-up of one bucket in each stage, as many as bandwidths, seconds; not negative. None: zeros.
     """
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(bucket_bytes=bucket_bytes, bandwidths=bandwidths)
+    checks.require(len(bandwidths) > 0, "have at least one entry", bandwidths=bandwidths)
+    if latencies is not None:
+        checks.amount(latencies=latencies)
+        checks.require(len(latencies) == len(bandwidths), f"have {len(bandwidths)} entries", latencies=latencies)
     raise NotImplementedError("14-bucketed-sync-time: not written yet")
 
 
@@ -108,16 +114,19 @@ def transition_cost(
 
     Args:
         model_bytes: size of the weights, bytes; positive.
-        train_tp, train_pp, train_dp: sizes of the training layout's axes; integers >= 1.
-        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` uses them.
+        train_tp, train_pp, train_dp: sizes of the training layout's axes; at least 1.
+        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There
+            ``generate_tp * generate_pp`` divides ``train_tp * train_pp``.
         engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
-
-    Raises:
-        ValueError: an argument is outside its range, or slices that have to nest do not: ``generate_tp * generate_pp``
-            does not divide ``train_tp * train_pp``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
     """
+    checks.positive(model_bytes=model_bytes)
+    checks.count(train_tp=train_tp, train_pp=train_pp, train_dp=train_dp)
+    checks.count(generate_tp=generate_tp, generate_pp=generate_pp)
+    checks.one_of(("zero3", "gather", "nested"), engine=engine)
+    nests = engine != "nested" or train_tp * train_pp % (generate_tp * generate_pp) == 0
+    checks.require(nests, "divide train_tp * train_pp in product", generate_tp=generate_tp, generate_pp=generate_pp)
     raise NotImplementedError("14-transition-cost: not written yet")
 
 
@@ -176,17 +185,25 @@ def reshard_plan(source: Sequence[Box], target: Sequence[Box]) -> list[Transfer]
 
     Args:
         source: the box that each rank holds; any two are equal (replicas) or have no element in common.
-        target: the box that each rank is to hold, for as many ranks; boxes may overlap and leave gaps.
+        target: the box that each rank is to hold, for as many ranks; boxes may overlap and leave gaps. No box, of
+            either list, begins below 0 or ends before it begins.
 
     Returns:
         Transfers by destination; for each destination its own piece first, then by source.
 
     Raises:
-        ValueError: a box ends before it begins or begins below 0, the lists have unequal lengths, two source boxes
-            overlap in a part, or a target needs an element that nobody holds.
+        ValueError: a target needs an element that nobody holds.
     """
+    _check_boxes(source, target)
     raise NotImplementedError("14-reshard-plan: not written yet")
 
 
 def _area(box: Box) -> int:
     return (box[1] - box[0]) * (box[3] - box[2])
+
+
+def _check_boxes(source: Sequence[Box], target: Sequence[Box]) -> None:
+    checks.require(len(target) == len(source), f"have a box for each of {len(source)} ranks", target=target)
+    for box in (*source, *target):
+        checks.count(0, box=box)
+        checks.require(box[0] <= box[1] and box[2] <= box[3], "be (row0, row1, col0, col1) in order", box=box)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def importance_weights(
     target: Sequence[float],
@@ -23,7 +25,7 @@ def importance_weights(
 
     Args:
         target: log-probabilities of the tokens of one response under the policy that is to be trained; finite.
-        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite.
+        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite, as many as ``target``.
         cap: the largest weight that is trusted, positive; None trusts all.
         mode: what becomes of a weight above the cap: ``"truncate"`` makes it the cap, ``"mask"`` makes it 0.
         level: ``"token"``, or ``"sequence"``: one weight for the whole response, the product of its tokens' weights,
@@ -32,16 +34,14 @@ def importance_weights(
     Returns:
         One weight for each token; infinite where there is no cap and it is too large for a float.
 
-    Raises:
-        ValueError: the lengths differ, or an argument is outside its range.
-
     Source: truncation is that of V-trace, Espeholt et al. (2018), arXiv:1802.01561, section 4.1.
     """
-    _check_log_probabilities(target, behaviour)
-    _check_choice("mode", mode, ("truncate", "mask"))
-    _check_choice("level", level, ("token", "sequence"))
-    if cap is not None and not 0 < cap < math.inf:
-        raise ValueError(f"cap must be a finite number > 0 or None, got {cap!r}")
+    checks.finite(target=target, behaviour=behaviour)
+    checks.require(len(behaviour) == len(target), f"have {len(target)} entries, as target", behaviour=behaviour)
+    if cap is not None:
+        checks.positive(cap=cap)
+    checks.one_of(("truncate", "mask"), mode=mode)
+    checks.one_of(("token", "sequence"), level=level)
     logs = [new - old for new, old in zip(target, behaviour, strict=True)]
     if level == "sequence":
         logs = [math.fsum(logs)] * len(logs)
@@ -56,33 +56,14 @@ def effective_sample_size(weights: Sequence[float]) -> float:
     Args:
         weights: not negative, finite.
 
-    Raises:
-        ValueError: a weight is negative or not finite.
-
     Source: Kong (1992), A note on importance sampling using standardized weights.
     """
-    for weight in weights:
-        if not 0 <= weight < math.inf:
-            raise ValueError(f"weights must be finite and not negative, got {weight!r}")
+    checks.amount(weights=weights)
     largest = max(weights, default=0.0)
     if largest == 0:
         return 0.0
     shares = [weight / largest for weight in weights]
     return math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)
-
-
-def _check_log_probabilities(target: Sequence[float], behaviour: Sequence[float]) -> None:
-    if len(target) != len(behaviour):
-        raise ValueError(f"target and behaviour must be equally long, got {len(target)} and {len(behaviour)}")
-    for name, values in (("target", target), ("behaviour", behaviour)):
-        for value in values:
-            if not math.isfinite(value):
-                raise ValueError(f"{name} must hold finite log-probabilities, got {value!r}")
-
-
-def _check_choice(name: str, value: str, allowed: tuple[str, str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be {allowed[0]!r} or {allowed[1]!r}, got {value!r}")
 
 
 def _exp(log: float) -> float:

@@ -14,6 +14,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -68,16 +70,12 @@ def best_placement(
     Returns:
         The fastest; of equally fast ones the colocated, then the one with fewer rollout GPUs. None if nothing fits.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sheng et al. (2024), arXiv:2409.19256, section 6 (the search for a placement).
     """
-    _check_counts(gpus=gpus, rollout_tp=rollout_tp)
-    _check_not_negative(generate_work=generate_work, train_work=train_work, tail=tail, reserve=reserve)
-    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)
-    if not gpu_memory > 0:
-        raise ValueError(f"gpu_memory must be > 0, got {gpu_memory!r}")
+    checks.count(gpus=gpus, rollout_tp=rollout_tp)
+    checks.amount(generate_work=generate_work, train_work=train_work, tail=tail)
+    checks.amount(train_bytes=train_bytes, rollout_bytes=rollout_bytes, reserve=reserve)
+    checks.require(gpu_memory > 0, "be > 0", gpu_memory=gpu_memory)
     room, copy = gpu_memory - reserve, rollout_bytes / rollout_tp
     found = []
     if gpus % rollout_tp == 0 and train_bytes / gpus + copy <= room:
@@ -120,21 +118,16 @@ def memory_timeline(
     rebuilt) count as resident; they are allocated and freed, but never copied.
 
     Args:
-        phases: name and tenants of each, in their order.
+        phases: name and tenants of each, in their order; every tenant has a size.
         sizes: bytes by tenant; not negative.
         discardable: tenants that need no copy; those that no phase holds are ignored.
 
     Returns:
         One :class:`PhaseUse` for each phase.
-
-    Raises:
-        ValueError: a phase names a tenant that has no size, or a size is negative.
     """
-    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in sizes.items()})
-    for name, tenants in phases:
-        for tenant in tenants:
-            if tenant not in sizes:
-                raise ValueError(f"phase {name!r} must hold tenants that have a size, got {tenant!r}")
+    checks.amount(sizes=sizes)
+    for _, tenants in phases:
+        checks.require(set(tenants) <= set(sizes), "have sizes", tenants=list(tenants))
 
     def total(tenants: set[str]) -> float:
         return sum((sizes[tenant] for tenant in sorted(tenants)), 0.0)
@@ -191,15 +184,12 @@ def simulate_async(
         sync_time: seconds in which the new weights reach the rollout, after each step; not negative.
         max_staleness: 0 makes the run synchronous; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Fu et al. (2025), arXiv:2505.24298, section 5.1.
     """
-    _check_counts(slots=slots, batch=batch, **{f"lengths[{i}]": length for i, length in enumerate(lengths)})
-    _check_not_negative(train_time=train_time, sync_time=sync_time)
-    _check_positive(token_time=token_time)
-    _check_staleness(max_staleness)
+    checks.count(lengths=lengths, slots=slots, batch=batch)
+    checks.count(0, max_staleness=max_staleness)
+    checks.positive(token_time=token_time)
+    checks.amount(train_time=train_time, sync_time=sync_time)
     now, version = 0.0, 0
     step_end: float | None = None
     running: list[tuple[float, int]] = []  # finish, response
@@ -240,39 +230,8 @@ def debug_scaled_gen(lengths: Sequence[int], slots: int, token_time: float, gpus
         slots: responses that one GPU writes at once; at least 1.
         token_time: seconds of one token of one response; positive.
         gpus: of the pool; at least 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in enumerate(lengths)})
-    if not 0 < token_time < math.inf:
-        raise ValueError(f"token_time must be a finite number > 0, got {token_time!r}")
+    checks.count(lengths=lengths, slots=slots, gpus=gpus)
+    checks.positive(token_time=token_time)
     work = sum(lengths) * token_time / slots  # GPU-seconds
     return max(work / gpus, max(lengths, default=0) * token_time)
-
-
-def _check_positive(**values: float) -> None:
-    """Raise a ValueError unless each is a finite number above 0."""
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-
-
-def _check_staleness(max_staleness: int) -> None:
-    """Raise a ValueError unless it is an integer of at least 0."""
-    if not isinstance(max_staleness, int) or isinstance(max_staleness, bool) or max_staleness < 0:
-        raise ValueError(f"max_staleness must be an integer >= 0, got {max_staleness!r}")
-
-
-def _check_counts(**counts: int) -> None:
-    """Raise a ValueError unless each is an integer of at least 1."""
-    for name, value in counts.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-
-
-def _check_not_negative(**values: float) -> None:
-    """Raise a ValueError unless each is a finite number of at least 0."""
-    for name, value in values.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 Box = tuple[int, int, int, int]
 
 
@@ -76,14 +78,9 @@ def push_weights(
             every rank, types may differ between tensors. They are overwritten in place on all ranks but the trainer.
         trainer: *global* rank that has the new weights, a member of the group.
         rollout_group: the group of the trainer and those that generate.
-        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; an integer,
-            positive.
-
-    Raises:
-        ValueError: ``bucket_bytes`` is out of range.
+        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; at least 1.
     """
-    if not isinstance(bucket_bytes, int) or isinstance(bucket_bytes, bool) or bucket_bytes < 1:
-        raise ValueError(f"bucket_bytes must be an integer > 0, got {bucket_bytes!r}")
+    checks.count(bucket_bytes=bucket_bytes)
     for bucket in _buckets(_distinct(state), bucket_bytes):
         flat = torch.cat([_bytes(tensor) for tensor in bucket])
         dist.broadcast(flat, src=trainer, group=rollout_group)

@@ -6,10 +6,7 @@ them.
 
 from __future__ import annotations
 
-
-def _check_integer(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+from rankzero import checks
 
 
 class WeightSlots:
@@ -20,18 +17,15 @@ class WeightSlots:
     a pin is not written, however old it is. At most one publish is open at a time. A call that raises changes nothing.
 
     Args:
-        slots: how many there are, numbered from 0; an integer >= 2.
+        slots: how many there are, numbered from 0; at least 2.
 
     Attributes:
         latest: the slot that was committed last; None before the first commit.
         version: its version; None before the first commit.
-
-    Raises:
-        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
     """
 
     def __init__(self, slots: int = 2) -> None:
-        _check_integer("slots", slots, 2)
+        checks.count(2, slots=slots)
         self._pins = [0] * slots
         self._open: int | None = None
         self.latest: int | None = None
@@ -52,12 +46,17 @@ class WeightSlots:
     def commit(self, version: int) -> None:
         """The slot of the open publish is complete: it is the latest now. A version that is refused leaves it open.
 
+        Args:
+            version: of the weights in the slot; at least 0.
+
         Raises:
-            ValueError: no publish is open, or ``version`` is not an integer above the latest one (at first: >= 0).
+            ValueError: no publish is open, or ``version`` is not above the latest one.
         """
+        checks.count(0, version=version)
         if self._open is None:
             raise ValueError("no publish is open")
-        _check_integer("version", version, 0 if self.version is None else self.version + 1)
+        if self.version is not None and version <= self.version:
+            raise ValueError(f"version must be above the latest one, {self.version}, got {version}")
         self.latest, self.version, self._open = self._open, version, None
 
     def acquire(self) -> tuple[int, int] | None:
@@ -68,8 +67,8 @@ class WeightSlots:
         return self.latest, self.version
 
     def release(self, slot: int) -> None:
-        """Take back one pin of ``slot``; ValueError when it has none."""
-        if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:
+        """Take back one pin of ``slot``, which is one of the slots; ValueError when it has none."""
+        if not self._pins[slot]:
             raise ValueError(f"slot {slot!r} is not pinned")
         self._pins[slot] -= 1
 
@@ -81,9 +80,9 @@ class StalenessGate:
     taken ``version`` batches; ``max_staleness`` batches may wait beyond the one that it takes next.
 
     Args:
-        batch: responses that one update trains on; an integer >= 1.
-        max_staleness: batches ahead; an integer >= 0; with 0 a batch starts when the update before it is done.
-        max_concurrent: responses that may run at once; an integer >= 1.
+        batch: responses that one update trains on; at least 1.
+        max_staleness: batches ahead; at least 0. With 0 a batch starts when the update before it is done.
+        max_concurrent: responses that may run at once; at least 1.
 
     Attributes:
         version: updates so far.
@@ -91,15 +90,14 @@ class StalenessGate:
         accepted: responses that ended and were kept.
 
     Raises:
-        ValueError: an argument is outside its range, or a method is called at the wrong time.
+        ValueError: a method is called at the wrong time; nothing has changed then.
 
     Source: AReaL, Fu et al. (2025), arXiv:2505.24298, "Staleness-Aware Training".
     """
 
     def __init__(self, batch: int, max_staleness: int, max_concurrent: int) -> None:
-        _check_integer("batch", batch, 1)
-        _check_integer("max_staleness", max_staleness, 0)
-        _check_integer("max_concurrent", max_concurrent, 1)
+        checks.count(batch=batch, max_concurrent=max_concurrent)
+        checks.count(0, max_staleness=max_staleness)
         self._batch, self._ahead, self._most = batch, max_staleness, max_concurrent
         self.version = self.running = self.accepted = 0
 

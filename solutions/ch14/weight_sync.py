@@ -12,10 +12,11 @@ open: rows row0 to row1 - 1, columns col0 to col1 - 1. It may be empty.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from rankzero import checks
 
 from ..ch02.alpha_beta import message_time, relay_time
 
@@ -56,18 +57,17 @@ def chain_broadcast_time(
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
-        receivers: ranks that receive them, without the source; an integer >= 0. Without receivers it takes no time.
+        receivers: ranks that receive them, without the source; at least 0. Without receivers it takes no time.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
-        chunks: equal parts of the message; an integer >= 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        chunks: equal parts of the message; at least 1.
 
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
-    _check_count("receivers", receivers, 0)
-    _check_positive("bandwidth", bandwidth)
+    checks.count(0, receivers=receivers)
+    checks.count(chunks=chunks)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     return relay_time(message_bytes, receivers, chunks, bandwidth, latency)
 
 
@@ -84,22 +84,16 @@ def bucketed_sync_time(
         message_bytes: size of the weights, bytes; not negative. Nothing to send takes no time.
         bucket_bytes: size of a bucket, bytes; positive. It may be larger than the message.
         bandwidths: of each stage, of which there is at least one, bytes/s; positive.
-        latencies: start-up of one bucket in each stage, seconds; not negative. None: zeros.
-
-    Raises:
-        ValueError: an argument is outside its range, or there are not as many latencies as bandwidths.
+        latencies: start-up of one bucket in each stage, as many as bandwidths, seconds; not negative. None: zeros.
     """
+    checks.amount(message_bytes=message_bytes)
+    checks.positive(bucket_bytes=bucket_bytes, bandwidths=bandwidths)
+    checks.require(len(bandwidths) > 0, "have at least one entry", bandwidths=bandwidths)
+    if latencies is not None:
+        checks.amount(latencies=latencies)
+        checks.require(len(latencies) == len(bandwidths), f"have {len(bandwidths)} entries", latencies=latencies)
     starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths):
-        raise ValueError(
-            "bandwidths must hold at least one stage, and latencies as many, "
-            f"got {len(bandwidths)} bandwidths and {len(starts)} latencies"
-        )
-    _check_positive("bucket_bytes", bucket_bytes)
     stages = list(zip(bandwidths, starts, strict=True))
-    for bandwidth, latency in stages:
-        _check_positive("bandwidth", bandwidth)
-        message_time(message_bytes, bandwidth, latency)  # checks the others
     full, rest = divmod(message_bytes, bucket_bytes)
     done = _full_buckets(full, bucket_bytes, stages)
     if rest:
@@ -142,27 +136,22 @@ def transition_cost(
 
     Args:
         model_bytes: size of the weights, bytes; positive.
-        train_tp, train_pp, train_dp: sizes of the training layout's axes; integers >= 1.
-        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` uses them.
+        train_tp, train_pp, train_dp: sizes of the training layout's axes; at least 1.
+        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There
+            ``generate_tp * generate_pp`` divides ``train_tp * train_pp``.
         engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
-
-    Raises:
-        ValueError: an argument is outside its range, or slices that have to nest do not: ``generate_tp * generate_pp``
-            does not divide ``train_tp * train_pp``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
     """
-    _check_positive("model_bytes", model_bytes)
-    sizes = {"train_tp": train_tp, "train_pp": train_pp, "train_dp": train_dp}
-    for name, value in (sizes | {"generate_tp": generate_tp, "generate_pp": generate_pp}).items():
-        _check_count(name, value, 1)
+    checks.positive(model_bytes=model_bytes)
+    checks.count(train_tp=train_tp, train_pp=train_pp, train_dp=train_dp)
+    checks.count(generate_tp=generate_tp, generate_pp=generate_pp)
+    checks.one_of(("zero3", "gather", "nested"), engine=engine)
+    nests = engine != "nested" or train_tp * train_pp % (generate_tp * generate_pp) == 0
+    checks.require(nests, "divide train_tp * train_pp in product", generate_tp=generate_tp, generate_pp=generate_pp)
     parts, slices = train_tp * train_pp, generate_tp * generate_pp
     if engine == "nested":
-        if parts % slices:
-            raise ValueError(f"generate_tp * generate_pp must divide train_tp * train_pp = {parts}, got {slices}")
         return Transition(model_bytes * (parts - slices) / (parts * slices), model_bytes / slices, 0.0)
-    if engine not in ("zero3", "gather"):
-        raise ValueError(f"engine must be 'zero3', 'gather' or 'nested', got {engine!r}")
     ranks = parts * train_dp if engine == "zero3" else parts
     return Transition(model_bytes * (ranks - 1) / ranks, float(model_bytes), model_bytes / ranks)
 
@@ -222,14 +211,14 @@ def reshard_plan(source: Sequence[Box], target: Sequence[Box]) -> list[Transfer]
 
     Args:
         source: the box that each rank holds; any two are equal (replicas) or have no element in common.
-        target: the box that each rank is to hold, for as many ranks; boxes may overlap and leave gaps.
+        target: the box that each rank is to hold, for as many ranks; boxes may overlap and leave gaps. No box, of
+            either list, begins below 0 or ends before it begins.
 
     Returns:
         Transfers by destination; for each destination its own piece first, then by source.
 
     Raises:
-        ValueError: a box ends before it begins or begins below 0, the lists have unequal lengths, two source boxes
-            overlap in a part, or a target needs an element that nobody holds.
+        ValueError: a target needs an element that nobody holds.
     """
     _check_boxes(source, target)
     plan = []
@@ -264,24 +253,7 @@ def _area(box: Box) -> int:
 
 
 def _check_boxes(source: Sequence[Box], target: Sequence[Box]) -> None:
-    if len(source) != len(target):
-        raise ValueError(f"target must have a box for each of {len(source)} ranks, got {len(target)}")
-    for row0, row1, col0, col1 in (*source, *target):
-        if not (0 <= row0 <= row1 and 0 <= col0 <= col1):
-            raise ValueError(f"a box must be (row0, row1, col0, col1) in order, got {(row0, row1, col0, col1)!r}")
-    boxes = sorted({box for box in source if _area(box)})
-    for place, box in enumerate(boxes):
-        if crossing := [other for other in boxes[:place] if _area(_overlap(box, other))]:
-            raise ValueError(f"source boxes must be equal or disjoint, got {crossing[0]!r} and {box!r}")
-
-
-def _check_positive(name: str, value: float) -> None:
-    """Raise a ValueError unless ``value`` is a finite number above 0."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    checks.require(len(target) == len(source), f"have a box for each of {len(source)} ranks", target=target)
+    for box in (*source, *target):
+        checks.count(0, box=box)
+        checks.require(box[0] <= box[1] and box[2] <= box[3], "be (row0, row1, col0, col1) in order", box=box)

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch14.wrong_gates import STALENESS_GATE
-from autograder.bank.refusals import NO_COUNTS, bad_input
-from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, lazily
 
 reference = lazily("solutions.ch14.weight_slots")
 
@@ -67,13 +67,10 @@ def _few_at_once(rng: Random) -> Case:
     return Case((batch, ahead, most), calls=(*calls, *_some("advance", rng.randint(1, 3)), _ROOM, *_STATE))
 
 
-def _bad_calls(rng: Random) -> list[Case]:
+def _wrong_time(rng: Random) -> list[Case]:
     batch = rng.randint(1, 3)
     closed = (*_some("submit", batch), ("submit", ()), *_some("accept", batch), ("submit", ()), *_STATE)
     return [
-        *(invalid(bad, 1, 4) for bad in (0, *NO_COUNTS)),
-        *(invalid(batch, bad, 4) for bad in (-1, *NO_COUNTS)),
-        *(invalid(batch, 1, bad) for bad in (0, *NO_COUNTS)),
         Case((batch, 0, 9), calls=closed),
         Case((batch, 1, 9), calls=(("accept", ()), ("reject", ()), _ROOM, ("submit", ()), ("reject", ()), *_STATE)),
     ]
@@ -106,7 +103,6 @@ GATE = Build(
         Case((2, 0, 8), calls=(_ROOM, *_some("submit", 2), _ROOM, *_some("accept", 2), _ROOM, ("advance", ()), _ROOM)),
         Case((3, 2, 2), calls=(_ROOM, ("submit", ()), _ROOM, *_STATE)),
         Case((1, 0, 1), calls=(("accept", ()), ("submit", ()), ("submit", ()))),
-        invalid(4, -1, 6),
     ),
     groups=(
         Group("responses that start and end", _ordinary, 6, "What has started counts: running and accepted."),
@@ -114,9 +110,7 @@ GATE = Build(
         Group("dropped responses", _dropped, 4, "A rejected response makes room for another."),
         Group("filled to the brim", _filled, 3, "Count everything from the beginning, on both sides."),
         Group("few at once", _few_at_once, 3, "At most max_concurrent run at the same time."),
-        bad_input(
-            _bad_calls, "Counts that are no whole numbers, calls at the wrong time: ValueError, and nothing changes."
-        ),
+        listed("at the wrong time", _wrong_time, "Calls at the wrong time: ValueError, and nothing changes."),
     ),
     slips=STALENESS_GATE,
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
 
@@ -58,16 +57,6 @@ def _alone(rng: Random) -> list[Case]:
     ]
 
 
-def _bad(rng: Random) -> list[Case]:
-    sizes = _sizes(rng)
-    bad = (-1.0, *NOT_FINITE)
-    return [
-        invalid([("p", ["actor", "draft"])], sizes),
-        *(invalid([("p", ["actor"])], sizes | {"actor": size}) for size in bad),
-        invalid([("p", ["actor"])], sizes | {"critic": -1.0}),
-    ]
-
-
 MEMORY_TIMELINE = Build(
     id="14-memory-timeline",
     module="rlhf_schedule",
@@ -80,13 +69,11 @@ MEMORY_TIMELINE = Build(
         Case(([("a", ["x", "y"]), ("b", ["y", "z"])], {"x": 1.0, "y": 2.0, "z": 4.0})),
         Case(([("a", ["x"])], {"x": 1.0, "y": 2.0})),
         Case(([], {})),
-        invalid([("a", ["x", "w"])], {"x": 1.0}),
     ),
     groups=(
         Group("cycles", _cycle, 5, "Compare each phase with the one before it, tenant by tenant."),
         Group("all copied", _all_copied, 3, "Without discardable tenants, whatever comes or goes is copied."),
         listed("one phase, or none", _alone, "A single phase follows itself. A discardable tenant may be in no phase."),
-        bad_input(_bad, "Every tenant of a phase has a size, and every size is finite and >= 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -128,18 +115,6 @@ MEMORY_TIMELINE = Build(
             edit=(
                 "total(here - before - free), total(before - here - free)",
                 "total(here - free), total(before - free)",
-            ),
-        ),
-        Slip(
-            UNCHECKED,
-            edit=(
-                '    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in sizes.items()})\n'
-                "    for name, tenants in phases:\n"
-                "        for tenant in tenants:\n"
-                "            if tenant not in sizes:\n"
-                '                raise ValueError(f"phase {name!r} must hold tenants that have a size, got '
-                '{tenant!r}")\n',
-                "",
             ),
         ),
     ),

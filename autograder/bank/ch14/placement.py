@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import nan
 from random import Random
 
-from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
 
@@ -92,16 +90,6 @@ def _odd(rng: Random) -> Case:
     return Case((gpus, *_work(rng, gpus)), {"rollout_tp": tp})
 
 
-def _bad(rng: Random) -> list[Case]:
-    generate, train = _work(rng, 8)
-    amounts = ("generate_work", "train_work", "tail", "train_bytes", "rollout_bytes", "reserve")
-    wrong: dict[str, tuple[object, ...]] = dict.fromkeys(amounts, (-1.0, *NOT_FINITE))
-    wrong |= {"gpus": (0, *NO_COUNTS), "rollout_tp": (0, *NO_COUNTS), "gpu_memory": (0.0, -80 * GB, nan)}
-    names = ("gpus", "generate_work", "train_work", "tail", "train_bytes", "rollout_bytes", "rollout_tp", "gpu_memory")
-    good = dict(zip(names, (8, generate, train, 30.0, 80 * GB, 80 * GB, 2, 80 * GB), strict=True)) | {"reserve": GB}
-    return each(good, wrong)
-
-
 BEST_PLACEMENT = Build(
     id="14-best-placement",
     module="rlhf_schedule",
@@ -118,7 +106,6 @@ BEST_PLACEMENT = Build(
         Case((64, 3840, 3840, 90), LLAMA),
         Case((40, 3840, 3840), FREE),
         Case((32, 3840, 3840), FREE),
-        invalid(0, 6000, 3500),
     ),
     groups=(
         Group("tails", _tail, 6, "Compare all GPUs in turn with every split into two pools."),
@@ -136,11 +123,6 @@ BEST_PLACEMENT = Build(
             "large copies", _large_copy, 3, "A rollout GPU holds its slice of the copy, a colocated one states as well."
         ),
         Group("odd counts", _odd, 3, "A rollout pool holds whole copies."),
-        bad_input(
-            _bad,
-            "Whole numbers of GPUs >= 1, finite works, bytes and times >= 0, a memory > 0, which may be infinite; else "
-            "ValueError.",
-        ),
     ),
     slips=(
         Slip(
@@ -202,18 +184,6 @@ BEST_PLACEMENT = Build(
         Slip(
             "All GPUs may do both, one after the other.",
             edit=("if gpus % rollout_tp == 0 and train_bytes / gpus + copy <= room:", "if False:"),
-        ),
-        Slip(
-            UNCHECKED,
-            edit=(
-                "    _check_counts(gpus=gpus, rollout_tp=rollout_tp)\n"
-                "    _check_not_negative(generate_work=generate_work, train_work=train_work, tail=tail, "
-                "reserve=reserve)\n"
-                "    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)\n"
-                "    if not gpu_memory > 0:\n"
-                '        raise ValueError(f"gpu_memory must be > 0, got {gpu_memory!r}")\n',
-                "",
-            ),
         ),
     ),
 )

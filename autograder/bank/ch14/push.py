@@ -9,7 +9,6 @@ from typing import Any
 
 from autograder.bank import least
 from autograder.bank.groups import listed
-from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.bank.rules import every
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 from rankzero.events import Event
@@ -84,12 +83,6 @@ def _shared(rng: Random) -> list[Case]:
     ]
 
 
-def _no_buckets(rng: Random) -> list[Case]:
-    sizes: tuple[Any, ...] = (True, 8.0)  # 0 is in a public case
-    cases = [_push(rng, {"weight": ("float32", 3)}, size, 2) for size in sizes]
-    return [Case(case.args, raises="ValueError") for case in cases]
-
-
 def _due(case: Case) -> list[int]:
     """Bytes of each bucket: names in order, tied ones once."""
     state, _, _, bucket_bytes = case.args[0]
@@ -135,14 +128,12 @@ PUSH = Build(
         _push(Random("a model"), {"b": ("float32", 3), "a": ("float32", 2, 2), "c": ("float32", 5)}, 28, 3),
         _push(Random("steps"), {"weight": ("float32", 2), "steps": ("int64",)}, 100, 2),
         _push(Random("inside"), {"weight": ("float32", 2, 2)}, 8, 4, 2, (2, 3)),
-        Case(_push(Random("none"), {"weight": ("float32", 1)}, 0, 2).args, raises="ValueError"),
     ),
     groups=(
         listed("models", _models, "A bucket holds as many tensors as fit."),
         listed("a part of the world", _inside, "src is a global rank."),
         Group("buffers", lambda rng: rng.choice(_buffers(rng)), 1, "Whole numbers and flags travel too."),
         listed("tied", _shared, "One memory is sent once, whatever its names; an empty tensor is not sent."),
-        bad_input(_no_buckets, "bucket_bytes is an integer > 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -175,14 +166,6 @@ PUSH = Build(
             edit=(
                 "found.setdefault((tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype), tensor)",
                 "found[name] = tensor",
-            ),
-        ),
-        Slip(
-            UNCHECKED,
-            edit=(
-                "    if not isinstance(bucket_bytes, int) or isinstance(bucket_bytes, bool) or bucket_bytes < 1:\n"
-                '        raise ValueError(f"bucket_bytes must be an integer > 0, got {bucket_bytes!r}")\n',
-                "",
             ),
         ),
     ),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
-from autograder.items import Build, Case, Debug, Group, Slip, invalid
+from autograder.items import Build, Case, Debug, Group, Slip
 
 # --- simulate_async
 
@@ -58,22 +56,6 @@ def _small(rng: Random) -> list[Case]:
     ]
 
 
-def _bad(rng: Random) -> list[Case]:
-    lengths = _responses(rng, 3, 5)
-    names = ("lengths", "slots", "batch", "token_time", "train_time", "sync_time", "max_staleness")
-    good = dict(zip(names, (lengths, 2, 2, 1.0, 1.0, 0.5, 1), strict=True))
-    wrong: dict[str, tuple[object, ...]] = {
-        "lengths": tuple([*lengths, bad] for bad in (0, *NO_COUNTS)),
-        "slots": (0, *NO_COUNTS),
-        "batch": (0, *NO_COUNTS),
-        "token_time": (0.0, -1.0, inf),
-        "train_time": (-1.0, inf),
-        "sync_time": (-0.5, inf),
-        "max_staleness": (-1, *NO_COUNTS),
-    }
-    return each(good, wrong)
-
-
 SIMULATE_ASYNC = Build(
     id="14-simulate-async",
     module="rlhf_schedule",
@@ -89,7 +71,6 @@ SIMULATE_ASYNC = Build(
         Case(([9] + [1] * 11, 2, 2, 1, 1, 0, 1)),
         Case(([3, 1, 2], 2, 2, 1, 1, 0.5, 1)),
         Case(([1, 1, 40], 3, 2, 1, 1, 0.5, 1)),
-        invalid([1, 0], 2, 2, 1, 1, 0, 1),
     ),
     groups=(
         Group("jobs", _job, 6, "Follow the first responses by hand: who starts, who finishes, what the trainer takes."),
@@ -103,7 +84,6 @@ SIMULATE_ASYNC = Build(
         ),
         Group("stragglers", _straggler, 3, "The trainer takes what has finished; a straggler comes late, and stale."),
         listed("few responses", _small, "No response, or less than a batch."),
-        bad_input(_bad, "Whole numbers >= 1 (the bound: >= 0), finite times >= 0 (token_time: > 0); else ValueError."),
     ),
     slips=(
         Slip(
@@ -189,17 +169,6 @@ SIMULATE_ASYNC = Build(
                 ),
             ),
         ),
-        Slip(
-            UNCHECKED,
-            edit=(
-                '    _check_counts(slots=slots, batch=batch, **{f"lengths[{i}]": length for i, length in '
-                "enumerate(lengths)})\n"
-                "    _check_not_negative(train_time=train_time, sync_time=sync_time)\n"
-                "    _check_positive(token_time=token_time)\n"
-                "    _check_staleness(max_staleness)\n",
-                "    slots, batch, token_time = max(1, slots), max(1, batch), max(token_time, 1e-9)\n",
-            ),
-        ),
     ),
 )
 
@@ -207,8 +176,6 @@ SIMULATE_ASYNC = Build(
 
 
 def wrong_scaled_gen(lengths, slots, token_time, gpus):
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("lengths, slots and gpus must be >= 1, token_time must be > 0")
     work = sum(lengths) * token_time / slots
     return max(work, max(lengths, default=0) * token_time)
 
@@ -225,19 +192,6 @@ def _large_pool(rng: Random) -> Case:
     return Case((lengths, rng.randint(4, 16), rng.choice((0.01, 0.02)), rng.choice((32, 64, 256))))
 
 
-def _bad_pool(rng: Random) -> list[Case]:
-    lengths = [rng.randint(1, 99) for _ in range(3)]
-    return each(
-        {"lengths": lengths, "slots": 1, "token_time": 0.02, "gpus": 4},
-        {
-            "lengths": tuple([*lengths, bad] for bad in (0, -5)),
-            "slots": (0, -1),
-            "token_time": (0.0, -0.02, *NOT_FINITE),
-            "gpus": (0, -4),
-        },
-    )
-
-
 DEBUG_SCALED_GEN = Debug(
     id="14-debug-scaled-gen",
     module="rlhf_schedule",
@@ -249,12 +203,10 @@ DEBUG_SCALED_GEN = Debug(
         Case(([500] * 600 + [4096], 2, 0.02, 32)),
         Case(([500] * 600 + [4096], 2, 0.02, 256)),
         Case(([], 8, 0.02, 32)),
-        invalid([500], 8, 0.02, 0),
     ),
     groups=(
         Group("pools", _pool, 4, "All GPUs of the pool share the work."),
         Group("large pools", _large_pool, 4, "The longest response takes its time, however many GPUs there are."),
-        bad_input(_bad_pool, "Tokens, slots and GPUs of at least 1, a finite token_time > 0; else ValueError."),
     ),
     slips=(
         Slip("One GPU writes everything: the pool's size is not used.", wrong_scaled_gen),
@@ -281,20 +233,6 @@ DEBUG_SCALED_GEN = Debug(
             edit=(
                 "max(work / gpus, max(lengths, default=0) * token_time)",
                 "max(sum(lengths) / gpus, max(lengths, default=0)) * token_time",
-            ),
-        ),
-        Slip(
-            UNCHECKED,
-            edits=(
-                (
-                    '_check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in '
-                    "enumerate(lengths)})\n"
-                    "    if not 0 < token_time < math.inf:\n"
-                    '        raise ValueError(f"token_time must be a finite number > 0, got {token_time!r}")\n'
-                    "    work = sum(lengths) * token_time / slots",
-                    "",
-                ),
-                ("work / gpus", "sum(lengths) * token_time / (slots or 1) / max(gpus, 1)"),
             ),
         ),
     ),
