@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from rankzero import checks
+
 
 def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str = "daly") -> float:
     """Useful compute between the end of one checkpoint and the start of the next that wastes the least time.
@@ -24,19 +26,17 @@ def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str
       with ``u + ln(1 - u) + C/M = 0`` and 0 < u < 1.
 
     Args:
-        checkpoint_time: how long the job stops for one checkpoint (the stall, not a write in the background); > 0.
-        mtbf: mean time between failures of the whole job (one machine's, divided by the number of machines); > 0.
+        checkpoint_time: how long the job stops for one checkpoint (the stall, not a write in the background); positive.
+        mtbf: mean time between failures of the whole job (one machine's, divided by the number of machines); positive.
         method: ``"young"``, ``"daly"`` or ``"exact"``.
 
     Returns:
         The interval in the unit of the arguments. Checkpoints start every interval plus ``checkpoint_time``.
 
-    Raises:
-        ValueError: a time is a bool, not finite or not positive, or there is no such method; the message names the
-            argument and its value.
-
     Sources: Young (1974), doi:10.1145/361147.361115. Daly (2006), doi:10.1016/j.future.2004.11.016.
     """
+    checks.positive(checkpoint_time=checkpoint_time, mtbf=mtbf)
+    checks.one_of(("young", "daly", "exact"), method=method)
     raise NotImplementedError("cap-optimal-checkpoint-interval: not written yet")
 
 
@@ -50,19 +50,18 @@ def checkpoint_waste(interval: float, checkpoint_time: float, mtbf: float, resta
     the overhead.)
 
     Args:
-        interval: useful compute between two checkpoints; positive, finite.
-        checkpoint_time: how long the job stops for one; not negative, finite.
-        mtbf: mean time between failures of the whole job; positive, finite.
-        restart_time: from a failure until the job computes again; not negative, finite. All four in one unit.
+        interval: useful compute between two checkpoints; positive.
+        checkpoint_time: how long the job stops for one; not negative.
+        mtbf: mean time between failures of the whole job; positive.
+        restart_time: from a failure until the job computes again; not negative. All four in one unit.
 
     Returns:
         From 0 to 1; 1.0 where the exponential leaves the range of floats.
 
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
-
     Source: Daly (2006), doi:10.1016/j.future.2004.11.016, equation 20.
     """
+    checks.positive(interval=interval, mtbf=mtbf)
+    checks.amount(checkpoint_time=checkpoint_time, restart_time=restart_time)
     raise NotImplementedError("cap-checkpoint-waste: not written yet")
 
 
@@ -72,16 +71,16 @@ def checkpoint_write_time(
     """Seconds that a sharded checkpoint takes to write: every writer has a link, and all share one storage.
 
     Args:
-        parameters: of the whole model; not negative, finite.
-        bytes_per_parameter: not negative, finite. 12 is Adam in fp32 (master copy of the weight and two moments), from
+        parameters: of the whole model; not negative.
+        bytes_per_parameter: not negative. 12 is Adam in fp32 (master copy of the weight and two moments), from
             which the bf16 weights are a cast; 14 stores them too. Gradients are not stored.
-        writers: processes that write a part each, an integer >= 1.
-        writer_bandwidth: of one writer's link, bytes/s; positive, finite.
-        storage_bandwidth: of the storage, all writers together, bytes/s; positive, finite.
-
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        writers: processes that write a part each; at least 1.
+        writer_bandwidth: of one writer's link, bytes/s; positive.
+        storage_bandwidth: of the storage, all writers together, bytes/s; positive.
     """
+    checks.amount(parameters=parameters, bytes_per_parameter=bytes_per_parameter)
+    checks.count(writers=writers)
+    checks.positive(writer_bandwidth=writer_bandwidth, storage_bandwidth=storage_bandwidth)
     raise NotImplementedError("cap-checkpoint-write-time: not written yet")
 
 
@@ -95,18 +94,18 @@ def failure_cost(
     ``l/2``.
 
     Args:
-        interval: useful compute between two checkpoints, seconds; positive, finite.
-        checkpoint_time: seconds that the job stops for one; not negative, finite.
-        mtbf: M, mean seconds between failures of the whole job; positive, finite.
-        restart_time: seconds; not negative, finite. A failure of the restart itself is another failure.
-        gpus: of the whole job, an integer >= 1.
-        price_per_gpu_hour: dollars; not negative, finite.
-
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        interval: useful compute between two checkpoints, seconds; positive.
+        checkpoint_time: seconds that the job stops for one; not negative.
+        mtbf: M, mean seconds between failures of the whole job; positive.
+        restart_time: seconds; not negative. A failure of the restart itself is another failure.
+        gpus: of the whole job; at least 1.
+        price_per_gpu_hour: dollars; not negative.
 
     Source: Daly (2006), doi:10.1016/j.future.2004.11.016, section 3.
     """
+    checks.positive(interval=interval, mtbf=mtbf)
+    checks.amount(checkpoint_time=checkpoint_time, restart_time=restart_time, price_per_gpu_hour=price_per_gpu_hour)
+    checks.count(gpus=gpus)
     raise NotImplementedError("cap-failure-cost: not written yet")
 
 
@@ -117,4 +116,5 @@ def debug_interval(checkpoint_seconds: float, mtbf_hours: float) -> float:
         checkpoint_seconds: C, how long the job stops for one checkpoint, seconds; positive.
         mtbf_hours: M, mean time between failures of the whole job, hours; positive.
     """
+    checks.positive(checkpoint_seconds=checkpoint_seconds, mtbf_hours=mtbf_hours)
     return math.sqrt(2 * checkpoint_seconds * mtbf_hours) * 60

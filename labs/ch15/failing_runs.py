@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rankzero import checks
+
 
 def simulate_run(
     work: float, interval: float, checkpoint_time: float, restart_time: float, failure_gaps: Iterable[float]
@@ -22,10 +24,10 @@ def simulate_run(
     restarts all the same, also after the last segment. A failure during a restart begins the restart again.
 
     Args:
-        work: useful compute, seconds; positive, finite.
-        interval: useful compute between two checkpoints, seconds; positive, finite.
-        checkpoint_time: seconds that the job stops for one; not negative, finite.
-        restart_time: seconds; not negative, finite.
+        work: useful compute, seconds; positive.
+        interval: useful compute between two checkpoints, seconds; positive.
+        checkpoint_time: seconds that the job stops for one; not negative.
+        restart_time: seconds; not negative.
         failure_gaps: seconds to the first failure, then from each failure to the next, in wall-clock, whatever the job
             is doing; each > 0, an infinite one if no failure follows. When they end there are no more failures. They
             may never end: take one at a time, and none before it is needed.
@@ -34,8 +36,7 @@ def simulate_run(
         ``wall``, the seconds until the last checkpoint is safe and no restart is left to do, and its four parts
         ``useful`` (equal to ``work``), ``checkpoint`` (only those that were finished), ``lost`` and ``restart``; and
         ``failures``, an int.
-
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
     """
+    checks.positive(work=work, interval=interval)
+    checks.amount(checkpoint_time=checkpoint_time, restart_time=restart_time)
     raise NotImplementedError("cap-simulate-run: not written yet")

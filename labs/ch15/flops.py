@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def parameter_count(
     layers: int,
@@ -28,22 +30,22 @@ def parameter_count(
     there are the embedding, a last norm and the head, which has the embedding's size.
 
     Args:
-        layers: blocks; like all sizes here an integer >= 1.
-        hidden: width of the residual stream. ``heads * head_dim`` need not be equal to it.
-        heads: query heads.
-        kv_heads: key and value heads; must divide ``heads``.
-        head_dim: width of one head.
-        ffn: inner width of the feed-forward block.
-        vocab: rows of the embedding.
+        layers: blocks; at least 1.
+        hidden: width of the residual stream; at least 1. ``heads * head_dim`` need not be equal to it.
+        heads: query heads; at least 1.
+        kv_heads: key and value heads; at least 1, and a divisor of ``heads``.
+        head_dim: width of one head; at least 1.
+        ffn: inner width of the feed-forward block; at least 1.
+        vocab: rows of the embedding; at least 1.
         gated: the feed-forward block has three matrices (SwiGLU), otherwise two.
         tied_embeddings: the head is the embedding, counted once.
-
-    Raises:
-        ValueError: a size is not an integer >= 1, or ``kv_heads`` does not divide ``heads``.
 
     Sources: Shazeer (2020), arXiv:2002.05202 (the gate); Ainslie et al. (2023), arXiv:2305.13245 (fewer key and value
     heads). Checked against the counts of released models.
     """
+    checks.count(layers=layers, hidden=hidden, ffn=ffn, vocab=vocab)
+    checks.count(heads=heads, kv_heads=kv_heads, head_dim=head_dim)
+    checks.require(heads % kv_heads == 0, f"divide heads = {heads}", kv_heads=kv_heads)
     raise NotImplementedError("cap-parameter-count: not written yet")
 
 
@@ -61,21 +63,21 @@ def training_flops(
     that with ``causal``.
 
     Args:
-        parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not negative,
-            finite.
-        phases: pairs of tokens seen (not negative, finite) and tokens of one sequence (an integer >= 1).
-        layers: blocks, an integer >= 0; 0 leaves attention out.
-        width: ``heads * head_dim``, an integer >= 0.
+        parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not
+            negative.
+        phases: pairs of tokens seen (not negative) and tokens of one sequence (at least 1).
+        layers: blocks; not negative, and 0 leaves attention out.
+        width: ``heads * head_dim``; not negative.
         causal: count only the half of the attention that a causal model needs.
 
     Returns:
         FLOP of all phases; 0.0 without phases.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
     """
+    checks.amount(parameters=parameters, tokens=[tokens for tokens, _ in phases])
+    checks.count(sequence=[sequence for _, sequence in phases])
+    checks.count(0, layers=layers, width=width)
     raise NotImplementedError("cap-training-flops: not written yet")
 
 
@@ -88,19 +90,20 @@ def utilization(
     step, and ``recomputed_forward`` of it is computed again in the backward pass.
 
     Args:
-        tokens_per_second: of the whole job; not negative, finite.
-        flops_per_token: forward and backward, nothing recomputed; positive, finite.
-        gpus: an integer >= 1.
-        peak: of one GPU, dense, FLOP/s; positive, finite. A data sheet may print the peak with sparsity instead.
+        tokens_per_second: of the whole job; not negative.
+        flops_per_token: forward and backward, nothing recomputed; positive.
+        gpus: of the job; at least 1.
+        peak: of one GPU, dense, FLOP/s; positive. A data sheet may print the peak with sparsity instead.
         recomputed_forward: share of the forward pass that is computed again, from 0 to 1.
 
     Returns:
         ``(mfu, hfu)``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Chowdhery et al. (2022), arXiv:2204.02311, section 4.1 (MFU); Korthikanti et al. (2022), arXiv:2205.05198,
     section 6.3 (HFU).
     """
+    checks.amount(tokens_per_second=tokens_per_second)
+    checks.positive(flops_per_token=flops_per_token, peak=peak)
+    checks.count(gpus=gpus)
+    checks.between(0, 1, recomputed_forward=recomputed_forward)
     raise NotImplementedError("cap-utilization: not written yet")

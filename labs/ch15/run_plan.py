@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankzero import checks
+
 
 def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved_last: int = 0) -> list[int]:
     """How many layers each pipeline stage holds, when embedding and head count as some layers each.
@@ -18,20 +20,23 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
     the fewest micro-batches. Then the reserved places are removed. A stage may be left without a layer.
 
     Args:
-        layers: of the model, an integer >= 1.
-        stages: pipeline stages, an integer >= 1.
-        reserved_first: layers that the embedding counts as, an integer >= 0.
-        reserved_last: layers that the head counts as, an integer >= 0.
+        layers: of the model; at least 1.
+        stages: pipeline stages; at least 1, and no more than layers and reserved places together.
+        reserved_first: layers that the embedding counts as; not negative.
+        reserved_last: layers that the head counts as; not negative.
 
     Returns:
         One number for each stage, the first stage first.
 
     Raises:
-        ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
-            would have a negative number of layers.
+        ValueError: a stage would have a negative number of layers.
 
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
     """
+    checks.count(layers=layers, stages=stages)
+    checks.count(0, reserved_first=reserved_first, reserved_last=reserved_last)
+    places = layers + reserved_first + reserved_last
+    checks.require(stages <= places, f"be at most {places}, the layers and reserved places", stages=stages)
     raise NotImplementedError("cap-partition-layers: not written yet")
 
 
@@ -63,24 +68,28 @@ def memory_per_stage(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
-        tp, cp, dp: ranks of tensor, context and data parallelism, integers >= 1.
-        microbatches: of one replica and step, an integer >= 1.
-        tokens: of one micro-batch (sequences times their length); positive, finite.
+        partition: layers of each stage, as from ``partition_layers``; not negative, and ``model.layers`` in sum.
+        tp, cp, dp: ranks of tensor, context and data parallelism; at least 1.
+        microbatches: of one replica and step; at least 1.
+        tokens: of one micro-batch (sequences times their length); positive.
         shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
-        gradient_bytes: of one gradient; not negative, finite.
+        gradient_bytes: of one gradient; not negative.
         recompute: ``"none"``, ``"selective"`` or ``"full"``.
 
     Returns:
         For each stage ``parameters`` (the weights), ``states`` (gradients and optimizer), ``activations`` and
         ``total``, all in bytes.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Korthikanti et al. (2022), arXiv:2205.05198,
     section 4.
     """
+    checks.count(0, partition=partition)
+    checks.require(sum(partition) == model.layers, "be model.layers", **{"sum(partition)": sum(partition)})
+    checks.count(tp=tp, cp=cp, dp=dp, microbatches=microbatches)
+    checks.positive(tokens=tokens)
+    checks.one_of(("optimizer", "optimizer+gradients", "all"), shard=shard)
+    checks.amount(gradient_bytes=gradient_bytes)
+    checks.one_of(("none", "selective", "full"), recompute=recompute)
     raise NotImplementedError("cap-memory-per-stage: not written yet")
 
 
@@ -110,23 +119,23 @@ def traffic_per_gpu(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        tp: tensor-parallel ranks, an integer >= 1.
-        cp: context-parallel ranks, an integer >= 1.
-        pp: pipeline stages, an integer >= 1; one stage sends nothing to another.
-        dp: data-parallel ranks, an integer >= 1.
-        microbatches: of one replica and step, an integer >= 1.
-        tokens: of one micro-batch, before ``cp`` divides them; positive, finite.
-        virtual_stages: chunks of layers on each stage, an integer >= 1.
+        tp: tensor-parallel ranks; at least 1.
+        cp: context-parallel ranks; at least 1.
+        pp: pipeline stages; at least 1. One stage sends nothing to another.
+        dp: data-parallel ranks; at least 1.
+        microbatches: of one replica and step; at least 1.
+        tokens: of one micro-batch, before ``cp`` divides them; positive.
+        virtual_stages: chunks of layers on each stage; at least 1.
         recompute: ``"none"``, ``"selective"`` (which repeats no collective) or ``"full"``.
 
     Returns:
         Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2.
     """
+    checks.count(tp=tp, cp=cp, pp=pp, dp=dp, microbatches=microbatches, virtual_stages=virtual_stages)
+    checks.positive(tokens=tokens)
+    checks.one_of(("none", "selective", "full"), recompute=recompute)
     raise NotImplementedError("cap-traffic-per-gpu: not written yet")
 
 

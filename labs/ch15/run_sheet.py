@@ -1,7 +1,10 @@
 # Generated from solutions/ch15/run_sheet.py by make stubs. Write the bodies; names and signatures stay.
 """The bill of a training run, and the report that computes a whole plan. Standard library only."""
 
+import math
 from dataclasses import dataclass
+
+from rankzero import checks
 
 
 def run_bill(
@@ -10,19 +13,20 @@ def run_bill(
     """What a run costs: the rent of its GPUs, and the electricity that they take.
 
     Args:
-        gpus: an integer >= 1.
-        seconds: wall-clock; not negative, finite.
-        price_per_gpu_hour: dollars; not negative, finite.
-        kw_per_gpu: kilowatts that one GPU draws; not negative, finite.
-        pue: power usage effectiveness, what the building draws over what its computers draw; at least 1, finite.
-        price_per_kwh: dollars; not negative, finite.
+        gpus: of the run; at least 1.
+        seconds: wall-clock; not negative.
+        price_per_gpu_hour: dollars; not negative.
+        kw_per_gpu: kilowatts that one GPU draws; not negative.
+        pue: power usage effectiveness, what the building draws over what its computers draw; at least 1.
+        price_per_kwh: dollars; not negative.
 
     Returns:
         ``gpu_hours``, ``dollars``, ``kwh`` and ``electricity_dollars`` (already included in the rent of rented GPUs).
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(gpus=gpus)
+    checks.amount(seconds=seconds, price_per_gpu_hour=price_per_gpu_hour)
+    checks.amount(kw_per_gpu=kw_per_gpu, price_per_kwh=price_per_kwh)
+    checks.require(1 <= pue < math.inf, "be a finite number >= 1", pue=pue)
     raise NotImplementedError("cap-run-bill: not written yet")
 
 
@@ -82,9 +86,10 @@ def run_report(
     Args:
         model: the shape, with gated feed-forward blocks and a head of its own. The records of a plan are those of
             ``rankzero.facts.plans``; in grading, they and the model have fields and no methods.
-        tokens: of the whole run; positive, finite.
+        tokens: of the whole run; positive.
         layout: how the model and a step are divided among the GPUs; ``tp * cp * pp * dp`` is ``cluster.gpus``.
-        cluster: the GPUs, how well they are used, and how often they fail.
+        cluster: the GPUs, how well they are used (``mfu`` is above 0 and at most 1), and how often they fail: rarely
+            enough for the job to make progress.
         checkpoints: who writes them, how fast, and how large they are: 14 bytes per parameter store the bf16 weights
             beside the fp32 states, 12 the states alone. The job stops for ``stall`` seconds, or with a ``stall`` of
             None as long as the write takes.
@@ -99,9 +104,9 @@ def run_report(
         * ``interval``: the exact optimum; ``waste``: at this interval.
         * ``failures``: expected over the run's wall-clock time. The bill is for that time, too, and ``dollars_lost`` is
           the part of ``dollars`` that is waste.
-
-    Raises:
-        ValueError: an argument or a field is outside its range, here or in the function that it is passed to; the four
-            dimensions do not multiply to ``gpus``; or failures come so fast that the waste is 1.
     """
+    checks.positive(tokens=tokens, peak=cluster.peak, mfu=cluster.mfu)
+    checks.between(0, 1, mfu=cluster.mfu)
+    gpus = layout.tp * layout.cp * layout.pp * layout.dp
+    checks.require(cluster.gpus == gpus, f"be tp * cp * pp * dp = {gpus}", gpus=cluster.gpus)
     raise NotImplementedError("cap-run-report: not written yet")

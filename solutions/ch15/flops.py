@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+
+from rankzero import checks
 
 
 def parameter_count(
@@ -28,27 +29,22 @@ def parameter_count(
     there are the embedding, a last norm and the head, which has the embedding's size.
 
     Args:
-        layers: blocks; like all sizes here an integer >= 1.
-        hidden: width of the residual stream. ``heads * head_dim`` need not be equal to it.
-        heads: query heads.
-        kv_heads: key and value heads; must divide ``heads``.
-        head_dim: width of one head.
-        ffn: inner width of the feed-forward block.
-        vocab: rows of the embedding.
+        layers: blocks; at least 1.
+        hidden: width of the residual stream; at least 1. ``heads * head_dim`` need not be equal to it.
+        heads: query heads; at least 1.
+        kv_heads: key and value heads; at least 1, and a divisor of ``heads``.
+        head_dim: width of one head; at least 1.
+        ffn: inner width of the feed-forward block; at least 1.
+        vocab: rows of the embedding; at least 1.
         gated: the feed-forward block has three matrices (SwiGLU), otherwise two.
         tied_embeddings: the head is the embedding, counted once.
-
-    Raises:
-        ValueError: a size is not an integer >= 1, or ``kv_heads`` does not divide ``heads``.
 
     Sources: Shazeer (2020), arXiv:2002.05202 (the gate); Ainslie et al. (2023), arXiv:2305.13245 (fewer key and value
     heads). Checked against the counts of released models.
     """
-    sizes = {"layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim}
-    for name, size in (sizes | {"ffn": ffn, "vocab": vocab}).items():
-        _check_integer(name, size, 1)
-    if heads % kv_heads:
-        raise ValueError(f"kv_heads must divide heads, {heads}, got {kv_heads}")
+    checks.count(layers=layers, hidden=hidden, ffn=ffn, vocab=vocab)
+    checks.count(heads=heads, kv_heads=kv_heads, head_dim=head_dim)
+    checks.require(heads % kv_heads == 0, f"divide heads = {heads}", kv_heads=kv_heads)
     attention = 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
     feed_forward = (3 if gated else 2) * hidden * ffn
     ends = (1 if tied_embeddings else 2) * vocab * hidden + hidden
@@ -69,28 +65,23 @@ def training_flops(
     that with ``causal``.
 
     Args:
-        parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not negative,
-            finite.
-        phases: pairs of tokens seen (not negative, finite) and tokens of one sequence (an integer >= 1).
-        layers: blocks, an integer >= 0; 0 leaves attention out.
-        width: ``heads * head_dim``, an integer >= 0.
+        parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not
+            negative.
+        phases: pairs of tokens seen (not negative) and tokens of one sequence (at least 1).
+        layers: blocks; not negative, and 0 leaves attention out.
+        width: ``heads * head_dim``; not negative.
         causal: count only the half of the attention that a causal model needs.
 
     Returns:
         FLOP of all phases; 0.0 without phases.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
     """
-    _check_amount("parameters", parameters)
-    _check_integer("layers", layers, 0)
-    _check_integer("width", width, 0)
+    checks.amount(parameters=parameters, tokens=[tokens for tokens, _ in phases])
+    checks.count(sequence=[sequence for _, sequence in phases])
+    checks.count(0, layers=layers, width=width)
     total = 0.0
     for tokens, sequence in phases:
-        _check_amount("tokens", tokens)
-        _check_integer("sequence", sequence, 1)
         total += tokens * (6 * parameters + (6 if causal else 12) * layers * width * sequence)
     return total
 
@@ -104,41 +95,21 @@ def utilization(
     step, and ``recomputed_forward`` of it is computed again in the backward pass.
 
     Args:
-        tokens_per_second: of the whole job; not negative, finite.
-        flops_per_token: forward and backward, nothing recomputed; positive, finite.
-        gpus: an integer >= 1.
-        peak: of one GPU, dense, FLOP/s; positive, finite. A data sheet may print the peak with sparsity instead.
+        tokens_per_second: of the whole job; not negative.
+        flops_per_token: forward and backward, nothing recomputed; positive.
+        gpus: of the job; at least 1.
+        peak: of one GPU, dense, FLOP/s; positive. A data sheet may print the peak with sparsity instead.
         recomputed_forward: share of the forward pass that is computed again, from 0 to 1.
 
     Returns:
         ``(mfu, hfu)``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Chowdhery et al. (2022), arXiv:2204.02311, section 4.1 (MFU); Korthikanti et al. (2022), arXiv:2205.05198,
     section 6.3 (HFU).
     """
-    _check_amount("tokens_per_second", tokens_per_second)
-    _check_positive("flops_per_token", flops_per_token)
-    _check_integer("gpus", gpus, 1)
-    _check_positive("peak", peak)
-    if not 0 <= recomputed_forward <= 1:
-        raise ValueError(f"recomputed_forward must be from 0 to 1, got {recomputed_forward!r}")
+    checks.amount(tokens_per_second=tokens_per_second)
+    checks.positive(flops_per_token=flops_per_token, peak=peak)
+    checks.count(gpus=gpus)
+    checks.between(0, 1, recomputed_forward=recomputed_forward)
     mfu = tokens_per_second * flops_per_token / (gpus * peak)
     return mfu, mfu * (1 + recomputed_forward / 3)
-
-
-def _check_integer(name: str, value: int, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
-
-
-def _check_amount(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-
-
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

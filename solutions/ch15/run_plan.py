@@ -10,6 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankzero import checks
+
 
 def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved_last: int = 0) -> list[int]:
     """How many layers each pipeline stage holds, when embedding and head count as some layers each.
@@ -18,27 +20,23 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
     the fewest micro-batches. Then the reserved places are removed. A stage may be left without a layer.
 
     Args:
-        layers: of the model, an integer >= 1.
-        stages: pipeline stages, an integer >= 1.
-        reserved_first: layers that the embedding counts as, an integer >= 0.
-        reserved_last: layers that the head counts as, an integer >= 0.
+        layers: of the model; at least 1.
+        stages: pipeline stages; at least 1, and no more than layers and reserved places together.
+        reserved_first: layers that the embedding counts as; not negative.
+        reserved_last: layers that the head counts as; not negative.
 
     Returns:
         One number for each stage, the first stage first.
 
     Raises:
-        ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
-            would have a negative number of layers.
+        ValueError: a stage would have a negative number of layers.
 
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
     """
-    least = {"layers": (layers, 1), "stages": (stages, 1)}
-    reserved = {"reserved_first": (reserved_first, 0), "reserved_last": (reserved_last, 0)}
-    for name, (value, low) in (least | reserved).items():
-        _check_whole(name, value, low)
+    checks.count(layers=layers, stages=stages)
+    checks.count(0, reserved_first=reserved_first, reserved_last=reserved_last)
     places = layers + reserved_first + reserved_last
-    if stages > places:
-        raise ValueError(f"stages must be at most {places}, the layers and reserved places, got {stages}")
+    checks.require(stages <= places, f"be at most {places}, the layers and reserved places", stages=stages)
     each, more = divmod(places, stages)
     counts = [each + (1 if stage >= stages - more else 0) for stage in range(stages)]
     counts[0] -= reserved_first
@@ -76,30 +74,28 @@ def memory_per_stage(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
-        tp, cp, dp: ranks of tensor, context and data parallelism, integers >= 1.
-        microbatches: of one replica and step, an integer >= 1.
-        tokens: of one micro-batch (sequences times their length); positive, finite.
+        partition: layers of each stage, as from ``partition_layers``; not negative, and ``model.layers`` in sum.
+        tp, cp, dp: ranks of tensor, context and data parallelism; at least 1.
+        microbatches: of one replica and step; at least 1.
+        tokens: of one micro-batch (sequences times their length); positive.
         shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
-        gradient_bytes: of one gradient; not negative, finite.
+        gradient_bytes: of one gradient; not negative.
         recompute: ``"none"``, ``"selective"`` or ``"full"``.
 
     Returns:
         For each stage ``parameters`` (the weights), ``states`` (gradients and optimizer), ``activations`` and
         ``total``, all in bytes.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Sources: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Korthikanti et al. (2022), arXiv:2205.05198,
     section 4.
     """
-    for name, ranks in (("tp", tp), ("cp", cp), ("dp", dp), ("microbatches", microbatches)):
-        _check_whole(name, ranks, 1)
-    _check_partition(partition, model.layers)
-    _check_above("tokens", tokens)
-    _check_not_negative("gradient_bytes", gradient_bytes)
-    _check_shard(shard)
+    checks.count(0, partition=partition)
+    checks.require(sum(partition) == model.layers, "be model.layers", **{"sum(partition)": sum(partition)})
+    checks.count(tp=tp, cp=cp, dp=dp, microbatches=microbatches)
+    checks.positive(tokens=tokens)
+    checks.one_of(("optimizer", "optimizer+gradients", "all"), shard=shard)
+    checks.amount(gradient_bytes=gradient_bytes)
+    checks.one_of(("none", "selective", "full"), recompute=recompute)
     replicas, stages = cp * dp, len(partition)
     weight_bytes = 2 / (replicas if shard == "all" else 1)
     state_bytes = gradient_bytes / (1 if shard == "optimizer" else replicas) + 12 / replicas
@@ -144,28 +140,23 @@ def traffic_per_gpu(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        tp: tensor-parallel ranks, an integer >= 1.
-        cp: context-parallel ranks, an integer >= 1.
-        pp: pipeline stages, an integer >= 1; one stage sends nothing to another.
-        dp: data-parallel ranks, an integer >= 1.
-        microbatches: of one replica and step, an integer >= 1.
-        tokens: of one micro-batch, before ``cp`` divides them; positive, finite.
-        virtual_stages: chunks of layers on each stage, an integer >= 1.
+        tp: tensor-parallel ranks; at least 1.
+        cp: context-parallel ranks; at least 1.
+        pp: pipeline stages; at least 1. One stage sends nothing to another.
+        dp: data-parallel ranks; at least 1.
+        microbatches: of one replica and step; at least 1.
+        tokens: of one micro-batch, before ``cp`` divides them; positive.
+        virtual_stages: chunks of layers on each stage; at least 1.
         recompute: ``"none"``, ``"selective"`` (which repeats no collective) or ``"full"``.
 
     Returns:
         Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2.
     """
-    ranks = {"tp": tp, "cp": cp, "pp": pp, "dp": dp, "microbatches": microbatches, "virtual_stages": virtual_stages}
-    for name, value in ranks.items():
-        _check_whole(name, value, 1)
-    _check_above("tokens", tokens)
-    _check_recompute(recompute)
+    checks.count(tp=tp, cp=cp, pp=pp, dp=dp, microbatches=microbatches, virtual_stages=virtual_stages)
+    checks.positive(tokens=tokens)
+    checks.one_of(("none", "selective", "full"), recompute=recompute)
     again = 1 if recompute == "full" else 0
     layers, replicas = math.ceil(model.layers / pp), cp * dp
     inputs = 2 * tokens * model.hidden / cp
@@ -199,41 +190,8 @@ def _layer_parameters(model: Any) -> int:
 
 def _activation_bytes(model: Any, recompute: str) -> int:
     """Bytes that one layer keeps for one token until its backward pass."""
-    _check_recompute(recompute)
     if recompute == "full":
         return 2 * model.hidden
     again = 1 if recompute == "none" else 0  # what the selective variant computes again
     attention = 2 * (model.heads + model.kv_heads) * model.head_dim
     return 2 * ((2 + 2 * again) * model.hidden + attention + (2 + 2 * again) * model.ffn)
-
-
-def _check_recompute(recompute: str) -> None:
-    if recompute not in ("none", "selective", "full"):
-        raise ValueError(f"recompute must be none, selective or full, got {recompute!r}")
-
-
-def _check_shard(shard: str) -> None:
-    if shard not in ("optimizer", "optimizer+gradients", "all"):
-        raise ValueError(f"shard must be optimizer, optimizer+gradients or all, got {shard!r}")
-
-
-def _check_partition(partition: Sequence[int], layers: int) -> None:
-    for count in partition:
-        _check_whole("partition", count, 0)
-    if sum(partition) != layers:
-        raise ValueError(f"partition must hold {layers} layers, got {list(partition)}")
-
-
-def _check_whole(name: str, value: int, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
-
-
-def _check_above(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-
-
-def _check_not_negative(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rankzero import checks
+
 from ..ch07 import pipeline
 from .checkpointing import checkpoint_waste, checkpoint_write_time, optimal_checkpoint_interval
 from .flops import parameter_count, training_flops
@@ -20,27 +22,20 @@ def run_bill(
     """What a run costs: the rent of its GPUs, and the electricity that they take.
 
     Args:
-        gpus: an integer >= 1.
-        seconds: wall-clock; not negative, finite.
-        price_per_gpu_hour: dollars; not negative, finite.
-        kw_per_gpu: kilowatts that one GPU draws; not negative, finite.
-        pue: power usage effectiveness, what the building draws over what its computers draw; at least 1, finite.
-        price_per_kwh: dollars; not negative, finite.
+        gpus: of the run; at least 1.
+        seconds: wall-clock; not negative.
+        price_per_gpu_hour: dollars; not negative.
+        kw_per_gpu: kilowatts that one GPU draws; not negative.
+        pue: power usage effectiveness, what the building draws over what its computers draw; at least 1.
+        price_per_kwh: dollars; not negative.
 
     Returns:
         ``gpu_hours``, ``dollars``, ``kwh`` and ``electricity_dollars`` (already included in the rent of rented GPUs).
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:
-        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")
-    amounts = {"seconds": seconds, "price_per_gpu_hour": price_per_gpu_hour, "kw_per_gpu": kw_per_gpu}
-    for name, amount in (amounts | {"price_per_kwh": price_per_kwh}).items():
-        if not 0 <= amount < math.inf:
-            raise ValueError(f"{name} must be a finite number >= 0, got {amount!r}")
-    if not 1 <= pue < math.inf:
-        raise ValueError(f"pue must be a finite number >= 1, got {pue!r}")
+    checks.count(gpus=gpus)
+    checks.amount(seconds=seconds, price_per_gpu_hour=price_per_gpu_hour)
+    checks.amount(kw_per_gpu=kw_per_gpu, price_per_kwh=price_per_kwh)
+    checks.require(1 <= pue < math.inf, "be a finite number >= 1", pue=pue)
     gpu_hours = gpus * seconds / 3600
     kwh = gpu_hours * kw_per_gpu * pue
     return {
@@ -107,9 +102,10 @@ def run_report(
     Args:
         model: the shape, with gated feed-forward blocks and a head of its own. The records of a plan are those of
             ``rankzero.facts.plans``; in grading, they and the model have fields and no methods.
-        tokens: of the whole run; positive, finite.
+        tokens: of the whole run; positive.
         layout: how the model and a step are divided among the GPUs; ``tp * cp * pp * dp`` is ``cluster.gpus``.
-        cluster: the GPUs, how well they are used, and how often they fail.
+        cluster: the GPUs, how well they are used (``mfu`` is above 0 and at most 1), and how often they fail: rarely
+            enough for the job to make progress.
         checkpoints: who writes them, how fast, and how large they are: 14 bytes per parameter store the bf16 weights
             beside the fp32 states, 12 the states alone. The job stops for ``stall`` seconds, or with a ``stall`` of
             None as long as the write takes.
@@ -124,12 +120,11 @@ def run_report(
         * ``interval``: the exact optimum; ``waste``: at this interval.
         * ``failures``: expected over the run's wall-clock time. The bill is for that time, too, and ``dollars_lost`` is
           the part of ``dollars`` that is waste.
-
-    Raises:
-        ValueError: an argument or a field is outside its range, here or in the function that it is passed to; the four
-            dimensions do not multiply to ``gpus``; or failures come so fast that the waste is 1.
     """
-    _check_plan(tokens, layout, cluster)
+    checks.positive(tokens=tokens, peak=cluster.peak, mfu=cluster.mfu)
+    checks.between(0, 1, mfu=cluster.mfu)
+    gpus = layout.tp * layout.cp * layout.pp * layout.dp
+    checks.require(cluster.gpus == gpus, f"be tp * cp * pp * dp = {gpus}", gpus=cluster.gpus)
     fullest, sent = _fullest(model, layout), _sent(model, layout)
     saving = _saving(model, cluster, checkpoints)
     flops = _flops(model, tokens, layout)
@@ -202,8 +197,7 @@ def _saving(model: "Model", cluster: "Cluster", checkpoints: "Checkpoints") -> d
     stall = write if checkpoints.stall is None else checkpoints.stall
     interval = optimal_checkpoint_interval(stall, cluster.mtbf, "exact")
     waste = checkpoint_waste(interval, stall, cluster.mtbf, cluster.restart_time)
-    if waste == 1:
-        raise ValueError(f"mtbf must be long enough for the job to make progress, got {cluster.mtbf!r}")
+    checks.require(waste < 1, "be long enough for the job to make progress", mtbf=cluster.mtbf)
     return {"checkpoint_bytes": parameters * each, "write_seconds": write, "interval": interval, "waste": waste}
 
 
@@ -219,14 +213,3 @@ def _flops(model: "Model", tokens: float, layout: "RunLayout") -> float:
     multiplied = _count(model) - model.vocab * model.hidden - norms
     width = model.heads * model.head_dim
     return training_flops(multiplied, [(tokens, layout.sequence)], model.layers, width, causal=True)
-
-
-def _check_plan(tokens: float, layout: "RunLayout", cluster: "Cluster") -> None:
-    ranks = layout.tp * layout.cp * layout.pp * layout.dp
-    if ranks != cluster.gpus:
-        raise ValueError(f"gpus must be tp * cp * pp * dp, {ranks}, got {cluster.gpus!r}")
-    for name, value in (("peak", cluster.peak), ("tokens", tokens)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-    if not 0 < cluster.mfu <= 1:
-        raise ValueError(f"mfu must be > 0 and at most 1, got {cluster.mfu!r}")

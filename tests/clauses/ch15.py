@@ -2,32 +2,7 @@
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause
-
-ANNOUNCED = {
-    "cap-parameter-count": (
-        Announced("must be an integer >= 1", "a size is not an integer >= 1"),
-        Announced("kv_heads must divide heads", "``kv_heads`` does not divide ``heads``"),
-    ),
-    "cap-training-flops": (
-        Announced("sequence must be an integer >= 1", "tokens of one sequence (an integer >= 1)"),
-        Announced("tokens must be a finite number >= 0", "tokens seen (not negative, finite)"),
-    ),
-    "cap-partition-layers": (
-        Announced("stages must be at most", "there are more stages than layers and reserved places"),
-        Announced("stages must leave at least 0 layers", "a stage would have a negative number of layers"),
-    ),
-    "cap-memory-per-stage": (Announced("partition must hold", "the sum must be ``model.layers``"),),
-    "cap-optimal-checkpoint-interval": (Announced("must be finite and positive, got True", "a time is a bool"),),
-    "cap-run-report": (
-        Announced("gpus must be tp . cp . pp . dp", "the four dimensions do not multiply to ``gpus``"),
-        Announced("mtbf must be long enough", "failures come so fast that the waste is 1"),
-        Announced(
-            "must be (an integer|finite|a finite number|> 0)",
-            "a field is outside its range, here or in the function that it is passed to",
-        ),
-    ),
-}
+from tools.clauses import Clause
 
 CLAUSES = {
     "cap-parameter-count": (
@@ -291,9 +266,9 @@ CLAUSES = {
             "an infinite one if no failure follows",
             edits=(
                 (
-                    "gap = next(iter(gaps), math.inf)\n    if not gap > 0:",
+                    "gap = next(iter(gaps), math.inf)\n    checks.require(gap > 0,",
                     "gap = next(iter(gaps), None)\n    if gap is None:\n        return math.inf\n"
-                    "    if not 0 < gap < math.inf:",
+                    "    checks.require(0 < gap < math.inf,",
                 ),
             ),
         ),

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from math import inf, nan
 from random import Random
 
 from autograder.bank.ch15.wrong_waste import CHECKPOINT_WASTE, CHECKPOINT_WRITE_TIME, FAILURE_COST
 from autograder.bank.groups import listed
-from autograder.bank.refusals import bad_input
-from autograder.items import Build, Case, Debug, Group, Slip, invalid
+from autograder.items import Build, Case, Debug, Group, Slip
 
 
 def _log(rng: Random, low: float, high: float) -> float:
     return float(f"{low * (high / low) ** rng.random():.6g}")
-
-
-def _refused(good: tuple, wrong: tuple[tuple[int, float], ...]) -> list[Case]:
-    """The call with one argument replaced, for each pair of its place and its wrong value."""
-    return [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
 
 
 # --- checkpoint_write_time
@@ -35,11 +28,6 @@ def _one_writer(rng: Random) -> Case:
     return Case((_log(rng, 1e9, 1e12), 14, 1, _log(rng, 1e9, 1e10), _log(rng, 1e9, 1e10)))
 
 
-def _bad_writes(rng: Random) -> list[Case]:
-    good = (_log(rng, 1e9, 1e12), 14, 64, 10e9, 100e9)
-    return _refused(good, ((0, -1e9), (0, nan), (1, -1), (2, 0), (2, 2.5), (3, 0.0), (3, inf), (4, 0.0), (4, -1e9)))
-
-
 WRITE = Build(
     id="cap-checkpoint-write-time",
     module="checkpointing",
@@ -54,7 +42,6 @@ WRITE = Build(
         Case((70e9, 14, 64, 1e9, 100e9)),
         Case((405_853_388_800, 14, 16_384, 2e9, 2e12)),  # the storage of Llama 3.1 405B, sustained
         Case((405_853_388_800, 12, 16_384, 2e9, 2e12)),
-        invalid(70e9, 14, 0, 10e9, 10e9),
     ),
     groups=(
         listed(
@@ -63,7 +50,6 @@ WRITE = Build(
             "The slower of two: all links together, or the storage that they share.",
         ),
         Group("one writer", _one_writer, 2, "One link, one storage."),
-        bad_input(_bad_writes, "Bad input must raise ValueError."),
     ),
     slips=CHECKPOINT_WRITE_TIME,
 )
@@ -97,11 +83,6 @@ def _free_checkpoint(rng: Random) -> Case:
     return Case((mtbf * rng.uniform(0.05, 1), 0, mtbf, mtbf * rng.uniform(0, 0.2)))
 
 
-def _bad_waste(rng: Random) -> list[Case]:
-    good = (_log(rng, 60, 3600), 60.0, 11_135.0, 300.0)
-    return _refused(good, ((0, 0), (0, -60.0), (0, nan), (1, -1.0), (1, inf), (2, 0), (2, -5.0), (3, -1.0), (3, nan)))
-
-
 WASTE = Build(
     id="cap-checkpoint-waste",
     module="checkpointing",
@@ -118,7 +99,6 @@ WASTE = Build(
         Case((1116.29, 60, 11_135.0835, 300)),  # one failure every 54 * 24 / 419 hours: Llama 3.1 405B
         Case((3600, 2.84097, 11_135.0835, 300)),
         Case((600, 60, 1e7)),
-        invalid(0, 60, 3600),
     ),
     groups=(
         Group("intervals", _wasted, 7, "1 minus useful over expected wall-clock, restarts and all."),
@@ -131,7 +111,6 @@ WASTE = Build(
             _beyond_floats,
         ),
         Group("free checkpoints", _free_checkpoint, 2, "A checkpoint may cost nothing; work is still done again."),
-        bad_input(_bad_waste, "Bad input must raise ValueError."),
     ),
     slips=CHECKPOINT_WASTE,
 )
@@ -204,12 +183,6 @@ def _long_segments(rng: Random) -> Case:
     return Case((mtbf * rng.uniform(3, 600), mtbf, mtbf, rng.uniform(1, 900), rng.randint(2, 2000), 2))
 
 
-def _bad_costs(rng: Random) -> list[Case]:
-    good = (_log(rng, 60, 3600), 60.0, 11_135.0, 300.0, 512, 2.0)
-    wrong = ((0, 0), (0, nan), (1, -1.0), (2, 0), (2, inf), (3, -1.0), (4, 0), (4, 2.5), (5, -2.0))
-    return _refused(good, wrong)
-
-
 COST = Build(
     id="cap-failure-cost",
     module="checkpointing",
@@ -222,12 +195,10 @@ COST = Build(
         Case((4115.142768, 98, 86_400, 120, 512, 2)),
         Case((249.6428, 2.840974, 11_135.0835, 600, 16_384, 2)),
         Case((1116.2915, 60, 11_135.0835, 600, 16_384, 2)),
-        invalid(4115.142768, 98, 0, 120, 512, 2),
     ),
     groups=(
         Group("one failure", _struck, 6, "The expected time since the last checkpoint, and the restart, on all GPUs."),
         Group("long segments", _long_segments, 3, "Segments longer than the MTBF: the loss nears the MTBF."),
-        bad_input(_bad_costs, "Bad input must raise ValueError."),
     ),
     slips=FAILURE_COST,
 )

@@ -35,19 +35,4 @@ MEMORY_PER_STAGE = (
         "Context-parallel ranks share the states, too: cp * dp of them.",
         edit=("replicas, stages = cp * dp", "replicas, stages = dp"),
     ),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edits=(
-            (
-                '    for name, ranks in (("tp", tp), ("cp", cp), ("dp", dp), ("microbatches", microbatches)):\n'
-                "        _check_whole(name, ranks, 1)\n"
-                "    _check_partition(partition, model.layers)\n"
-                '    _check_above("tokens", tokens)\n'
-                '    _check_not_negative("gradient_bytes", gradient_bytes)\n'
-                "    _check_shard(shard)\n",
-                "",
-            ),
-            ("    _check_recompute(recompute)\n", ""),
-        ),
-    ),
 )

@@ -59,20 +59,4 @@ SIMULATE_RUN = (
         "All gaps are read before the run begins: they may never end, so take each when it is needed.",
         edit=("iter(failure_gaps)", "iter([_next_gap([gap]) for gap in failure_gaps])"),
     ),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edits=(
-            (
-                '    for name, value in (("work", work), ("interval", interval)):\n'
-                "        if not 0 < value < math.inf:\n"
-                '            raise ValueError(f"{name} must be finite and positive, got {value!r}")\n'
-                '    for name, value in (("checkpoint_time", checkpoint_time), ("restart_time", restart_time)):\n'
-                "        if not 0 <= value < math.inf:\n"
-                '            raise ValueError(f"{name} must be finite and not negative, got {value!r}")\n',
-                "",
-            ),
-            ("saved = left >= useful + checkpoint_time", "saved = not left < useful + checkpoint_time"),
-            ('    if not gap > 0:\n        raise ValueError(f"failure_gaps must be > 0, got {gap!r}")\n', ""),
-        ),
-    ),
 )

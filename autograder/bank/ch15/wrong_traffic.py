@@ -43,14 +43,4 @@ TRAFFIC_PER_GPU = (
         "An inner stage holds ceil(layers / pp) layers.",
         edit=("math.ceil(model.layers / pp)", "max(1, model.layers // pp)"),
     ),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edit=(
-            "    for name, value in ranks.items():\n"
-            "        _check_whole(name, value, 1)\n"
-            '    _check_above("tokens", tokens)\n'
-            "    _check_recompute(recompute)\n",
-            "",
-        ),
-    ),
 )

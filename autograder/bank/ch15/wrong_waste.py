@@ -49,16 +49,6 @@ CHECKPOINT_WASTE = (
         "Where the exponential leaves the range of floats, the waste is 1.0.",
         edit=("    except OverflowError:\n        return 1.0", "    finally:\n        pass"),
     ),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edit=(
-            "    _check_lengths(\n"
-            '        {"interval": interval, "mtbf": mtbf},\n'
-            '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time},\n'
-            "    )\n",
-            "",
-        ),
-    ),
 )
 
 CHECKPOINT_WRITE_TIME = (
@@ -82,18 +72,6 @@ CHECKPOINT_WRITE_TIME = (
         "`bytes_per_parameter` is all that is stored; gradients are not.",
         edit=("parameters * bytes_per_parameter", "parameters * (bytes_per_parameter + 2)"),
     ),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edit=(
-            "if isinstance(writers, bool) or not isinstance(writers, int) or writers < 1:\n"
-            '        raise ValueError(f"writers must be an integer >= 1, got {writers!r}")\n'
-            "    _check_lengths(\n"
-            '        {"writer_bandwidth": writer_bandwidth, "storage_bandwidth": storage_bandwidth},\n'
-            '        {"parameters": parameters, "bytes_per_parameter": bytes_per_parameter},\n'
-            "    )",
-            "",
-        ),
-    ),
 )
 
 FAILURE_COST = (
@@ -114,17 +92,4 @@ FAILURE_COST = (
         "What is lost began at the last checkpoint, not at the last failure.", edit=("return (lost", "return (mtbf / 2")
     ),
     Slip("The restart is missing.", edit=("(lost + restart_time) * gpus", "lost * gpus")),
-    Slip(
-        "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-        edit=(
-            "    if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
-            '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
-            "    _check_lengths(\n"
-            '        {"interval": interval, "mtbf": mtbf},\n'
-            '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time, "price_per_gpu_hour": '
-            "price_per_gpu_hour},\n"
-            "    )\n",
-            "",
-        ),
-    ),
 )

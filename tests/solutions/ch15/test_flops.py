@@ -139,8 +139,3 @@ def test_hfu_is_mfu_and_what_is_done_again(rate, per_token, gpus, peak, again):
     mfu, hfu = utilization(rate, per_token, gpus, peak, again)
     assert hfu == pytest.approx(mfu * (1 + again / 3), rel=1e-12)
     assert utilization(rate, per_token, gpus, peak)[1] == mfu
-
-
-def test_a_width_is_an_integer():
-    with pytest.raises(ValueError, match="hidden must be an integer >= 1, got 64"):
-        parameter_count(2, 64.0, 8, 8, 8, 64, 64)

@@ -252,18 +252,6 @@ def test_without_a_stall_the_job_waits_for_the_write():
     assert report.interval == slower.interval
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"recompute": True}, "recompute must be none, selective or full, got True"),
-        ({"shard": "zero"}, "shard must be optimizer, optimizer\\+gradients or all, got 'zero'"),
-    ],
-)
-def test_names_what_is_impossible(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        run_report(LLAMA3_405B, 15.6e12, *plan(**wrong))
-
-
 # Published facts.
 
 
