@@ -12,8 +12,11 @@ varies fastest, as in a device mesh. A process group is a line along one axis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from rankzero import checks
 
 
 def locate(rank: int, ranks_per_node: int) -> tuple[int, int]:
@@ -22,17 +25,16 @@ def locate(rank: int, ranks_per_node: int) -> tuple[int, int]:
     Ranks fill node 0 first, then node 1, and so on; everything counts from 0.
 
     Args:
-        rank: global rank, an integer; not negative.
-        ranks_per_node: processes on each node, an integer; at least 1.
+        rank: global rank; not negative.
+        ranks_per_node: processes on each node; at least 1.
 
     Returns:
         ``(node, local rank)``.
 
-    Raises:
-        ValueError: an argument is no integer or outside its range; the message names it and its value.
-
     Source: torchrun documentation, environment variables RANK, LOCAL_RANK and GROUP_RANK.
     """
+    checks.count(0, rank=rank)
+    checks.count(ranks_per_node=ranks_per_node)
     raise NotImplementedError("01-locate: not written yet")
 
 
@@ -46,12 +48,10 @@ def coordinates(rank: int, sizes: dict[str, int]) -> dict[str, int]:
     Returns:
         The position on each axis, from 0 to its size minus 1; the same axes in the same order.
 
-    Raises:
-        ValueError: there is no axis, a size is not an integer >= 1, or the rank is outside the world; the message has
-            the numbers.
-
     Source: ``torch.distributed.device_mesh``; Megatron-LM, ``parallel_state``.
     """
+    checks.count(sizes=sizes)
+    checks.count(0, math.prod(sizes.values()) - 1, rank=rank)
     raise NotImplementedError("01-coordinates: not written yet")
 
 
@@ -66,11 +66,10 @@ def process_groups(sizes: dict[str, int], axis: str) -> list[list[int]]:
         The groups, each of ``sizes[axis]`` ascending ranks, sorted by their first members. Every rank of the world is
         in exactly one of them; an axis of size 1 gives a group of one for each rank.
 
-    Raises:
-        ValueError: there is no axis, a size is not an integer >= 1, or ``axis`` is not one of the axes.
-
     Source: Megatron-LM, ``parallel_state.initialize_model_parallel``.
     """
+    checks.count(sizes=sizes)
+    checks.one_of(sizes, axis=axis)
     raise NotImplementedError("01-process-groups: not written yet")
 
 
@@ -79,11 +78,11 @@ class Rendezvous:
     """What a process has to know to meet the others.
 
     Attributes:
-        rank: its global rank.
-        world_size: how many processes meet.
-        local_rank: its rank on its own node: which device it takes.
-        address: host name or address of the node where they meet.
-        port: of the store on that node, 1 to 65535.
+        rank: its global rank, from 0 to ``world_size - 1``.
+        world_size: how many processes meet; at least 1.
+        local_rank: its rank on its own node, from 0 to ``rank``: which device it takes.
+        address: host name or address of the node where they meet; not empty.
+        port: of the store on that node, from 1 to 65535.
     """
 
     rank: int
@@ -92,20 +91,25 @@ class Rendezvous:
     address: str
     port: int
 
+    def __post_init__(self) -> None:
+        checks.count(world_size=self.world_size)
+        checks.count(0, self.world_size - 1, rank=self.rank)
+        checks.count(0, self.rank, local_rank=self.local_rank)
+        checks.count(1, 65535, port=self.port)
+        checks.require(self.address != "", "not be empty", address=self.address)
+
 
 def rendezvous(environ: Mapping[str, str]) -> Rendezvous:
     """Read the five variables that a launcher sets: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT.
 
-    Nothing has a default, and nothing is stripped: a number is written in decimal digits alone, without sign, leading
-    zeros, underscores or blanks.
+    Nothing has a default.
 
     Args:
-        environ: names and values, as ``os.environ``; other names are ignored.
+        environ: names and values, as ``os.environ``; other names are ignored. The values are what a launcher writes:
+            numbers in decimal digits, and a host.
 
     Raises:
-        ValueError: variables are not set (the message names all of them, in the order above); a value is not a number,
-            or outside its range: WORLD_SIZE is at least 1, RANK below it, LOCAL_RANK at most RANK, MASTER_PORT from 1
-            to 65535; MASTER_ADDR is empty or has blanks around it.
+        ValueError: variables are not set; the message names all of them, in the order above.
 
     Source: torch.distributed documentation, environment variable initialization; torchrun documentation.
     """

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def training_flops_per_token(
     parameters: float, layers: int = 0, width: int = 0, context: int = 0, causal: bool = False
@@ -21,7 +23,7 @@ def training_flops_per_token(
 
     Args:
         parameters: those in matrices that a token is multiplied by: the head is counted, the embedding look-up is not,
-            and of a mixture only the experts that a token visits; not negative, finite.
+            and of a mixture only the experts that a token visits; not negative.
         layers: transformer blocks; not negative. 0 leaves attention out.
         width: query heads times their width; not negative.
         context: tokens of one sequence; not negative.
@@ -30,11 +32,10 @@ def training_flops_per_token(
     Returns:
         FLOP per token.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
     """
+    checks.amount(parameters=parameters)
+    checks.count(0, layers=layers, width=width, context=context)
     raise NotImplementedError("01-training-flops-per-token: not written yet")
 
 
@@ -42,17 +43,18 @@ def training_time(flops: float, ranks: int, peak: float, utilization: float) -> 
     """Time of a training run, in seconds.
 
     Args:
-        flops: FLOP of the whole run; not negative, finite.
+        flops: FLOP of the whole run; not negative.
         ranks: devices; at least 1.
-        peak: of one device, dense, FLOP/s; positive, finite.
+        peak: of one device, dense, FLOP/s; positive.
         utilization: the share of the peak that the run sustains, above 0 and at most 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
 
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 5.1 (there with 8 P T FLOP, because activations are
     recomputed).
     """
+    checks.amount(flops=flops)
+    checks.count(ranks=ranks)
+    checks.positive(peak=peak, utilization=utilization)
+    checks.between(0, 1, utilization=utilization)
     raise NotImplementedError("01-training-time: not written yet")
 
 
@@ -62,17 +64,15 @@ def compute_optimal(flops: float, tokens_per_parameter: float = 20.0) -> tuple[f
     With 6 FLOP per parameter and token: ``6 * parameters * tokens == flops``.
 
     Args:
-        flops: FLOP of the whole run; positive, finite.
-        tokens_per_parameter: positive, finite. About 20 is an extrapolation from runs of 6e18 to 3e21 FLOP.
+        flops: FLOP of the whole run; positive.
+        tokens_per_parameter: positive. About 20 is an extrapolation from runs of 6e18 to 3e21 FLOP.
 
     Returns:
         ``(parameters, tokens)``.
 
-    Raises:
-        ValueError: an argument is not positive and finite; the message names it and its value.
-
     Source: Hoffmann et al. (2022), arXiv:2203.15556, table 3.
     """
+    checks.positive(flops=flops, tokens_per_parameter=tokens_per_parameter)
     raise NotImplementedError("01-compute-optimal: not written yet")
 
 
@@ -80,15 +80,15 @@ def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float =
     """The fewest devices whose memory holds a model's states, when every device holds an equal share of them.
 
     Args:
-        parameters: of the whole model; not negative, finite. 0 parameters need one device.
-        memory: of one device, bytes; positive, finite.
+        parameters: of the whole model; not negative. 0 parameters need one device.
+        memory: of one device, bytes; positive.
         bytes_per_parameter: positive. 16 is mixed-precision Adam: bf16 weight 2 and gradient 2, and in fp32 the master
             copy of the weight 4 and two moments 4 each.
         reserve: bytes that stay free on each device, for activations and buffers; from 0 to less than ``memory``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1.
     """
+    checks.amount(parameters=parameters, reserve=reserve)
+    checks.positive(memory=memory, bytes_per_parameter=bytes_per_parameter)
+    checks.require(reserve < memory, f"be less than memory = {memory!r}", reserve=reserve)
     raise NotImplementedError("01-minimum-ranks: not written yet")

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def scaling_efficiency(
     baseline_time: float, time: float, ranks: int, *, baseline_ranks: int = 1, weak: bool = False
@@ -18,18 +20,17 @@ def scaling_efficiency(
 
     Args:
         baseline_time: of one step, or of the whole run when it is strong scaling, on ``baseline_ranks`` ranks, seconds;
-            positive, finite.
-        time: of the same on ``ranks`` ranks, seconds; positive, finite.
+            positive.
+        time: of the same on ``ranks`` ranks, seconds; positive.
         ranks: at least 1.
         baseline_ranks: at least 1.
         weak: weak scaling; the times are those of one step.
 
     Returns:
         1.0 for ideal scaling. It may be more (a smaller share of the work can fit a cache); it is not clipped.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.positive(baseline_time=baseline_time, time=time)
+    checks.count(ranks=ranks, baseline_ranks=baseline_ranks)
     raise NotImplementedError("01-scaling-efficiency: not written yet")
 
 
@@ -41,11 +42,10 @@ def amdahl_speedup(serial_fraction: float, ranks: int) -> float:
             included: one rank does not communicate.
         ranks: n, at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Amdahl (1967), doi:10.1145/1465482.1465560.
     """
+    checks.between(0, 1, serial_fraction=serial_fraction)
+    checks.count(ranks=ranks)
     raise NotImplementedError("01-amdahl-speedup: not written yet")
 
 
@@ -58,9 +58,8 @@ def gustafson_speedup(serial_fraction: float, ranks: int) -> float:
         serial_fraction: s, the share of the time on n ranks that is serial, from 0 to 1.
         ranks: n, at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Gustafson (1988), doi:10.1145/42411.42415.
     """
+    checks.between(0, 1, serial_fraction=serial_fraction)
+    checks.count(ranks=ranks)
     raise NotImplementedError("01-gustafson-speedup: not written yet")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def shard_indices(
     samples: int, ranks: int, rank: int, order: Sequence[int] | None = None, drop_last: bool = False
@@ -23,17 +25,19 @@ def shard_indices(
         samples: size of the data set; not negative. With fewer samples than ranks the order is repeated more than once.
         ranks: how many ranks share the data; at least 1.
         rank: the one whose samples are returned, from 0 to ``ranks - 1``.
-        order: the epoch's order of all samples, the same on every rank; None is 0, 1, 2 and so on.
+        order: the epoch's order, with every sample once, the same on every rank; None is 0, 1, 2 and so on.
         drop_last: drop the remainder at the end instead of repeating samples.
 
     Returns:
         ``ceil(samples / ranks)`` samples, or ``floor(samples / ranks)`` with ``drop_last``.
 
-    Raises:
-        ValueError: an argument is outside its range, or ``order`` does not hold every sample once.
-
     Source: ``torch.utils.data.DistributedSampler``.
     """
+    checks.count(0, samples=samples)
+    checks.count(ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank)
+    if order is not None:
+        checks.require(sorted(order) == list(range(samples)), f"hold each of {samples} samples once", order=order)
     raise NotImplementedError("01-shard-indices: not written yet")
 
 
@@ -47,6 +51,8 @@ def debug_eval(scores: Sequence[float], ranks: int) -> float:
     Returns:
         The mean that one rank alone would report, whatever the number of ranks.
     """
+    checks.count(ranks=ranks)
+    checks.require(len(scores) > 0, "hold at least one score", scores=scores)
     samples = len(scores)
     turns = -(-samples // ranks)
     means = []

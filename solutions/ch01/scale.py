@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+from rankzero import checks
+
 
 def training_flops_per_token(
     parameters: float, layers: int = 0, width: int = 0, context: int = 0, causal: bool = False
@@ -22,7 +24,7 @@ def training_flops_per_token(
 
     Args:
         parameters: those in matrices that a token is multiplied by: the head is counted, the embedding look-up is not,
-            and of a mixture only the experts that a token visits; not negative, finite.
+            and of a mixture only the experts that a token visits; not negative.
         layers: transformer blocks; not negative. 0 leaves attention out.
         width: query heads times their width; not negative.
         context: tokens of one sequence; not negative.
@@ -31,14 +33,10 @@ def training_flops_per_token(
     Returns:
         FLOP per token.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
     """
-    _check_amount("parameters", parameters)
-    for name, value in (("layers", layers), ("width", width), ("context", context)):
-        _check_integer(name, value, 0)
+    checks.amount(parameters=parameters)
+    checks.count(0, layers=layers, width=width, context=context)
     return 6.0 * parameters + 12 * layers * width * context * (0.5 if causal else 1)
 
 
@@ -46,22 +44,18 @@ def training_time(flops: float, ranks: int, peak: float, utilization: float) -> 
     """Time of a training run, in seconds.
 
     Args:
-        flops: FLOP of the whole run; not negative, finite.
+        flops: FLOP of the whole run; not negative.
         ranks: devices; at least 1.
-        peak: of one device, dense, FLOP/s; positive, finite.
+        peak: of one device, dense, FLOP/s; positive.
         utilization: the share of the peak that the run sustains, above 0 and at most 1.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
 
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 5.1 (there with 8 P T FLOP, because activations are
     recomputed).
     """
-    _check_amount("flops", flops)
-    _check_integer("ranks", ranks, 1)
-    _check_positive("peak", peak)
-    if not 0 < utilization <= 1:
-        raise ValueError(f"utilization must be > 0 and at most 1, got {utilization!r}")
+    checks.amount(flops=flops)
+    checks.count(ranks=ranks)
+    checks.positive(peak=peak, utilization=utilization)
+    checks.between(0, 1, utilization=utilization)
     return flops / (ranks * peak * utilization)
 
 
@@ -71,19 +65,15 @@ def compute_optimal(flops: float, tokens_per_parameter: float = 20.0) -> tuple[f
     With 6 FLOP per parameter and token: ``6 * parameters * tokens == flops``.
 
     Args:
-        flops: FLOP of the whole run; positive, finite.
-        tokens_per_parameter: positive, finite. About 20 is an extrapolation from runs of 6e18 to 3e21 FLOP.
+        flops: FLOP of the whole run; positive.
+        tokens_per_parameter: positive. About 20 is an extrapolation from runs of 6e18 to 3e21 FLOP.
 
     Returns:
         ``(parameters, tokens)``.
 
-    Raises:
-        ValueError: an argument is not positive and finite; the message names it and its value.
-
     Source: Hoffmann et al. (2022), arXiv:2203.15556, table 3.
     """
-    _check_positive("flops", flops)
-    _check_positive("tokens_per_parameter", tokens_per_parameter)
+    checks.positive(flops=flops, tokens_per_parameter=tokens_per_parameter)
     parameters = math.sqrt(flops / (6 * tokens_per_parameter))
     return parameters, tokens_per_parameter * parameters
 
@@ -92,35 +82,15 @@ def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float =
     """The fewest devices whose memory holds a model's states, when every device holds an equal share of them.
 
     Args:
-        parameters: of the whole model; not negative, finite. 0 parameters need one device.
-        memory: of one device, bytes; positive, finite.
+        parameters: of the whole model; not negative. 0 parameters need one device.
+        memory: of one device, bytes; positive.
         bytes_per_parameter: positive. 16 is mixed-precision Adam: bf16 weight 2 and gradient 2, and in fp32 the master
             copy of the weight 4 and two moments 4 each.
         reserve: bytes that stay free on each device, for activations and buffers; from 0 to less than ``memory``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1.
     """
-    _check_amount("parameters", parameters)
-    _check_positive("memory", memory)
-    _check_positive("bytes_per_parameter", bytes_per_parameter)
-    if not 0 <= reserve < memory:
-        raise ValueError(f"reserve must be from 0 to less than memory, {memory!r}, got {reserve!r}")
+    checks.amount(parameters=parameters, reserve=reserve)
+    checks.positive(memory=memory, bytes_per_parameter=bytes_per_parameter)
+    checks.require(reserve < memory, f"be less than memory = {memory!r}", reserve=reserve)
     return max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))
-
-
-def _check_integer(name: str, value: int, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
-
-
-def _check_amount(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-
-
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
 
 def scaling_efficiency(
@@ -19,23 +19,17 @@ def scaling_efficiency(
 
     Args:
         baseline_time: of one step, or of the whole run when it is strong scaling, on ``baseline_ranks`` ranks, seconds;
-            positive, finite.
-        time: of the same on ``ranks`` ranks, seconds; positive, finite.
+            positive.
+        time: of the same on ``ranks`` ranks, seconds; positive.
         ranks: at least 1.
         baseline_ranks: at least 1.
         weak: weak scaling; the times are those of one step.
 
     Returns:
         1.0 for ideal scaling. It may be more (a smaller share of the work can fit a cache); it is not clipped.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    for name, seconds in (("baseline_time", baseline_time), ("time", time)):
-        if not 0 < seconds < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {seconds!r}")
-    _check_ranks("ranks", ranks)
-    _check_ranks("baseline_ranks", baseline_ranks)
+    checks.positive(baseline_time=baseline_time, time=time)
+    checks.count(ranks=ranks, baseline_ranks=baseline_ranks)
     if weak:
         return baseline_time / time
     return baseline_time * baseline_ranks / (time * ranks)
@@ -49,13 +43,10 @@ def amdahl_speedup(serial_fraction: float, ranks: int) -> float:
             included: one rank does not communicate.
         ranks: n, at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Amdahl (1967), doi:10.1145/1465482.1465560.
     """
-    _check_fraction(serial_fraction)
-    _check_ranks("ranks", ranks)
+    checks.between(0, 1, serial_fraction=serial_fraction)
+    checks.count(ranks=ranks)
     return ranks / (1 + serial_fraction * (ranks - 1))  # 1 / (s + (1 - s) / n), exact for s = 0 and s = 1
 
 
@@ -68,21 +59,8 @@ def gustafson_speedup(serial_fraction: float, ranks: int) -> float:
         serial_fraction: s, the share of the time on n ranks that is serial, from 0 to 1.
         ranks: n, at least 1.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Gustafson (1988), doi:10.1145/42411.42415.
     """
-    _check_fraction(serial_fraction)
-    _check_ranks("ranks", ranks)
+    checks.between(0, 1, serial_fraction=serial_fraction)
+    checks.count(ranks=ranks)
     return ranks - serial_fraction * (ranks - 1)  # s + (1 - s) n, exact for s = 0 and s = 1
-
-
-def _check_ranks(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-
-
-def _check_fraction(serial_fraction: float) -> None:
-    if not 0 <= serial_fraction <= 1:
-        raise ValueError(f"serial_fraction must be from 0 to 1, got {serial_fraction!r}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def shard_indices(
     samples: int, ranks: int, rank: int, order: Sequence[int] | None = None, drop_last: bool = False
@@ -22,26 +24,20 @@ def shard_indices(
         samples: size of the data set; not negative. With fewer samples than ranks the order is repeated more than once.
         ranks: how many ranks share the data; at least 1.
         rank: the one whose samples are returned, from 0 to ``ranks - 1``.
-        order: the epoch's order of all samples, the same on every rank; None is 0, 1, 2 and so on.
+        order: the epoch's order, with every sample once, the same on every rank; None is 0, 1, 2 and so on.
         drop_last: drop the remainder at the end instead of repeating samples.
 
     Returns:
         ``ceil(samples / ranks)`` samples, or ``floor(samples / ranks)`` with ``drop_last``.
 
-    Raises:
-        ValueError: an argument is outside its range, or ``order`` does not hold every sample once.
-
     Source: ``torch.utils.data.DistributedSampler``.
     """
-    _check_integer("samples", samples, 0)
-    _check_integer("ranks", ranks, 1)
-    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank < ranks:
-        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got {rank!r}")
+    checks.count(0, samples=samples)
+    checks.count(ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank)
+    if order is not None:
+        checks.require(sorted(order) == list(range(samples)), f"hold each of {samples} samples once", order=order)
     visits = range(samples) if order is None else order
-    if len(visits) != samples:
-        raise ValueError(f"order must have one entry for each of {samples} samples, got {len(visits)}")
-    if missing := set(range(samples)).difference(visits):
-        raise ValueError(f"order must hold every sample from 0 to {samples - 1} once, got none of {min(missing)}")
     turns = samples // ranks if drop_last else -(-samples // ranks)
     return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]
 
@@ -56,6 +52,8 @@ def debug_eval(scores: Sequence[float], ranks: int) -> float:
     Returns:
         The mean that one rank alone would report, whatever the number of ranks.
     """
+    checks.count(ranks=ranks)
+    checks.require(len(scores) > 0, "hold at least one score", scores=scores)
     samples = len(scores)
     turns = -(-samples // ranks)  # visits of each rank, padding among them
     total, count = 0.0, 0
@@ -64,8 +62,3 @@ def debug_eval(scores: Sequence[float], ranks: int) -> float:
         own = [scores[position] for position in visited if position < samples]  # later ones repeat the first samples
         total, count = total + sum(own), count + len(own)
     return total / count
-
-
-def _check_integer(name: str, value: int, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")

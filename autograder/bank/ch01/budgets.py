@@ -5,8 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input, each
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 from rankzero.facts.units import GB
 
 # --- compute_optimal
@@ -25,13 +24,6 @@ def _ratio(rng: Random) -> Case:
     return Case((10 ** rng.uniform(18, 27), rng.choice((1, 2, 5, 40, 100.0, 1875, 10 ** rng.uniform(0, 1.2)))))
 
 
-def _impossible_budget(rng: Random) -> list[Case]:
-    flops, ratio = 10 ** rng.uniform(18, 27), rng.uniform(1, 100)
-    right = {"flops": flops, "tokens_per_parameter": ratio}
-    wrong = {"flops": (-flops, 0.0, *NOT_FINITE), "tokens_per_parameter": (-ratio, 0, *NOT_FINITE)}
-    return [*each(right, wrong), invalid(-flops, -ratio)]
-
-
 COMPUTE_OPTIMAL = Build(
     id="01-compute-optimal",
     module="scale",
@@ -45,15 +37,10 @@ COMPUTE_OPTIMAL = Build(
         Case((5.88e23,)),
         Case((1e21,)),
         Case((3.8e25, 40)),
-        invalid(0.0),
     ),
     groups=(
         Group("budgets", _budget, 5, "A budget buys parameters and tokens, and both grow with its root."),
         Group("other ratios", _ratio, 6, "The ratio of tokens to parameters may be given.", _ratios),
-        bad_input(
-            _impossible_budget,
-            "Bad input must raise ValueError: a budget or a ratio that is not positive or not finite.",
-        ),
     ),
     slips=(
         Slip(
@@ -76,17 +63,6 @@ COMPUTE_OPTIMAL = Build(
             edits=(
                 ("math.sqrt(flops / (6 * tokens_per_parameter))", "(flops / 120) ** 0.5"),
                 ("tokens_per_parameter * parameters", "20 * parameters"),
-            ),
-        ),
-        Slip(
-            UNCHECKED,
-            edits=(
-                (
-                    '_check_positive("flops", flops)\n'
-                    '    _check_positive("tokens_per_parameter", tokens_per_parameter)',
-                    "",
-                ),
-                ("math.sqrt(flops / (6 * tokens_per_parameter))", "abs(flops / (6 * tokens_per_parameter)) ** 0.5"),
             ),
         ),
     ),
@@ -129,20 +105,6 @@ def _small(rng: Random) -> list[Case]:
     return [Case((0, 80 * GB)), Case((0.0, 16 * GB, 4)), Case((float(rng.randint(1, 10**9)), 80 * GB))]
 
 
-def _impossible_memory(rng: Random) -> list[Case]:
-    parameters = float(rng.randint(10**9, 10**12))
-    right = {"parameters": parameters, "memory": 80 * GB, "bytes_per_parameter": 16.0, "reserve": 8 * GB}
-    return each(
-        right,
-        {
-            "parameters": (-parameters, *NOT_FINITE),
-            "memory": (-80 * GB, *NOT_FINITE),
-            "bytes_per_parameter": (-16.0, 0, *NOT_FINITE),
-            "reserve": (-1 * GB, 80 * GB, rng.randint(81, 200) * GB, float("nan")),
-        },
-    )
-
-
 MINIMUM_RANKS = Build(
     id="01-minimum-ranks",
     module="scale",
@@ -158,7 +120,6 @@ MINIMUM_RANKS = Build(
         Case((405_853_388_800, 80 * GB)),  # Llama 3.1 405B
         Case((70_553_706_496, 80 * GB), {"reserve": 20 * GB}),
         Case((70e9, 80 * GB, 12)),
-        invalid(7e9, 80 * GB, reserve=80 * GB),
     ),
     groups=(
         Group("mixed-precision Adam", _large, 5, "Count all the states, in bytes, and round up."),
@@ -166,11 +127,6 @@ MINIMUM_RANKS = Build(
         Group("with a reserve", _reserved, 4, "The reserve stays free on every device."),
         Group("full devices", _exact, 4, "States that fill their devices to the last byte need no further one."),
         listed("small models", _small, "A small model, or none, takes one device."),
-        bad_input(
-            _impossible_memory,
-            "Bad input must raise ValueError: numbers that are negative or not finite, no bytes for a parameter, a "
-            "reserve that leaves nothing.",
-        ),
     ),
     slips=(
         Slip(
@@ -212,18 +168,6 @@ MINIMUM_RANKS = Build(
             edit=(
                 "max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))",
                 "math.ceil(parameters * bytes_per_parameter / (memory - reserve))",
-            ),
-        ),
-        Slip(
-            "Of the numbers outside their range only nan raises ValueError, when it is rounded up: so must all others.",
-            edit=(
-                '    _check_amount("parameters", parameters)\n'
-                '    _check_positive("memory", memory)\n'
-                '    _check_positive("bytes_per_parameter", bytes_per_parameter)\n'
-                "    if not 0 <= reserve < memory:\n"
-                '        raise ValueError(f"reserve must be from 0 to less than memory, {memory!r}, got '
-                '{reserve!r}")\n',
-                "",
             ),
         ),
     ),

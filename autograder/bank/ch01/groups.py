@@ -6,8 +6,7 @@ from random import Random
 
 from autograder.bank.ch01.coordinates import NAMES
 from autograder.bank.groups import listed
-from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 
 
 def _grouping(rng: Random, place: int = -1) -> Case:
@@ -34,18 +33,6 @@ def _single_axes(rng: Random) -> list[Case]:
     return [Case(({"dp": size, "tp": 1}, "tp")), Case(({"pp": 1, "dp": size}, "pp")), Case(({"tp": 1}, "tp"))]
 
 
-def _groupless(rng: Random) -> list[Case]:
-    sizes = {"pp": rng.randint(2, 8), "tp": rng.randint(2, 8)}
-    return [
-        invalid(sizes, "dp"),
-        invalid(sizes, ""),
-        invalid({}, "tp"),
-        invalid(sizes | {"dp": 0}, "tp"),
-        invalid({"dp": -2}, "dp"),
-        *(invalid({"dp": size, **sizes}, "tp") for size in NO_COUNTS),
-    ]
-
-
 PROCESS_GROUPS = Build(
     id="01-process-groups",
     module="ranks",
@@ -59,7 +46,6 @@ PROCESS_GROUPS = Build(
         ),  # 16 GPUs in Megatron's documentation
         Case(({"dp": 2}, "dp")),
         Case(({"dp": 2, "tp": 1}, "tp")),
-        invalid({"dp": 2, "tp": 2}, "pp"),
     ),
     groups=(
         Group(
@@ -71,11 +57,6 @@ PROCESS_GROUPS = Build(
         ),
         listed("other worlds", _other_worlds, "There may be one axis, two or four, and hundreds of ranks."),
         listed("axes of one", _single_axes, "Along an axis of size 1, every rank is a group of its own."),
-        bad_input(
-            _groupless,
-            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or not an integer "
-            "(True is not one).",
-        ),
     ),
     slips=(
         Slip(
@@ -101,19 +82,6 @@ PROCESS_GROUPS = Build(
         Slip(
             "The groups are right but not sorted by their first members.",
             edit=("return [list(", "firsts.sort(key=lambda first: first % stride)\n    return [list("),
-        ),
-        Slip(
-            UNCHECKED,
-            edits=(
-                (
-                    "    _check_sizes(sizes)\n"
-                    "    if axis not in sizes:\n"
-                    "        raise ValueError(f\"axis must be one of {', '.join(sizes)}, got {axis!r}\")\n",
-                    "",
-                ),
-                ("names.index(axis)", "[*names, axis].index(axis)"),
-                ("sizes[axis] * stride", "sizes.get(axis, 1) * stride"),
-            ),
         ),
     ),
 )

@@ -64,34 +64,6 @@ def _without(rng: Random) -> list[Case]:
     return [*single, refused({"RANK": "0", "WORLD_SIZE": "1"}), refused({})]
 
 
-def _no_numbers(rng: Random) -> list[Case]:
-    """Texts that int() accepts or that are not numbers, in each variable, and an invalid address."""
-    rank = rng.randrange(1, 8)
-    changed = [
-        *(("RANK", text) for text in (f"+{rank}", f" {rank}", f"{rank}.0", "")),
-        *(("WORLD_SIZE", text) for text in ("1_000", "08", "eight")),
-        *(("LOCAL_RANK", text) for text in ("0 ", "00", "-0")),
-        *(("MASTER_PORT", text) for text in ("29500\n", "0x7000")),
-        *(("MASTER_ADDR", text) for text in ("", " ", " localhost")),
-    ]
-    return [refused(launch(rank, 8, 0) | {name: text}) for name, text in changed]
-
-
-def _out_of_range(rng: Random) -> list[Case]:
-    size = rng.randint(2, 64)
-    return [
-        refused(launch(size, size, 0)),
-        refused(launch(1, 1, 0)),
-        refused(launch(size + rng.randrange(1, 9), size, 0)),
-        refused(launch(-1, size, 0)),
-        refused(launch(0, 0, 0)),
-        refused(launch(1, size, 2)),
-        refused(launch(0, size, rng.randrange(1, size))),
-        refused(launch(1, size, 0, port=0)),
-        refused(launch(1, size, 0, port=65_536)),
-    ]
-
-
 RENDEZVOUS = Build(
     id="01-rendezvous",
     module="ranks",
@@ -100,25 +72,15 @@ RENDEZVOUS = Build(
     section="1.11",
     topic="launch environment",
     bonus=True,
-    cases=(read(launch(1, 2, 1)), refused({}), refused(launch(2, 2, 0)), refused(launch(0, 2, 0) | {"RANK": "+1"})),
+    cases=(read(launch(1, 2, 1)), read(launch(11, 16, 3, "node-0")), refused({})),
     groups=(
         Group("processes of a run", _accepted, 5, "A set that a launcher makes is read, numbers as integers."),
         listed(
             "bounds",
             _bounds,
-            "One process may be alone; the bounds belong to the ranges; other variables do not count.",
+            "One process may be alone; any port from 1 to 65535 will do; other variables do not count.",
         ),
         listed("not set", _without, "A variable that is not set must raise ValueError: nothing has a default."),
-        listed(
-            "no number",
-            _no_numbers,
-            "A number is decimal digits without sign, blanks or leading zeros; an address is needed.",
-        ),
-        listed(
-            "outside the range",
-            _out_of_range,
-            "Bad input must raise ValueError: a rank, local rank, world size or port outside its range.",
-        ),
     ),
     slips=(
         Slip(
@@ -128,27 +90,8 @@ RENDEZVOUS = Build(
         Slip(
             'The numbers stayed text: "10" is less than "9".',
             edit=(
-                "return Rendezvous(rank, world_size, local_rank, address, port)",
-                "return Rendezvous(*(environ[name] for name in names))",
-            ),
-        ),
-        Slip(
-            "A rank equal to the world size was accepted: ranks end one below it.",
-            edit=('0, world_size - 1, f" for', '0, world_size, f" for'),
-        ),
-        Slip(
-            "A local rank above the rank was accepted: a node holds no more ranks than there are.",
-            edit=('"LOCAL_RANK", 0, rank, f" for RANK {rank}")', '"LOCAL_RANK", 0)'),
-        ),
-        Slip(
-            "int() reads more than digits: signs, blanks, underscores and leading zeros.",
-            edits=(
-                (
-                    '    if not re.fullmatch("0|[1-9][0-9]*", text):\n'
-                    '        raise ValueError(f"{name} must be a decimal integer, got {text!r}")\n',
-                    "",
-                ),
-                ('environ["MASTER_ADDR"]', 'environ["MASTER_ADDR"].strip()'),
+                "int(rank), int(world_size), int(local_rank), address, int(port)",
+                "rank, world_size, local_rank, address, port",
             ),
         ),
         Slip(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input, each
-from autograder.items import Build, Case, Debug, Group, Slip, invalid
+from autograder.items import Build, Case, Debug, Group, Slip
 
 # --- locate
 
@@ -28,12 +27,6 @@ def _first_nodes(rng: Random) -> list[Case]:
     return [Case((0, 8)), Case((7, 8)), Case((8, 8)), Case((rng.randrange(1, 100), 1))]
 
 
-def _misplaced(rng: Random) -> list[Case]:
-    rank = rng.randrange(100)
-    wrong = {"rank": (-1, -8, rank + 0.5, *NO_COUNTS), "ranks_per_node": (0, -8, *NO_COUNTS)}
-    return each({"rank": rank, "ranks_per_node": 8}, wrong)
-
-
 LOCATE = Build(
     id="01-locate",
     module="ranks",
@@ -47,16 +40,10 @@ LOCATE = Build(
         Case((13, 8)),
         Case((1234, 8)),
         Case((16_383, 8)),  # the last GPU of the run that trained Llama 3 405B
-        invalid(-1, 8),
     ),
     groups=(
         Group("worlds", _place, 8, "A node holds as many ranks as it is said to, and node 0 is filled first.", _places),
         Group("first ranks", _first_node, 5, "Everything counts from 0; a node may hold one rank.", _first_nodes),
-        bad_input(
-            _misplaced,
-            "Bad input must raise ValueError: negative ranks, nodes without ranks, and what is no integer (True is "
-            "none).",
-        ),
     ),
     slips=(
         Slip(
@@ -70,10 +57,6 @@ LOCATE = Build(
         Slip(
             "Nodes and local ranks were counted from 1: they count from 0, as ranks do.",
             edit=("divmod(rank, ranks_per_node)", "(rank // ranks_per_node + 1, rank % ranks_per_node + 1)"),
-        ),
-        Slip(
-            UNCHECKED,
-            edit=('_check_integer("rank", rank, 0)\n    _check_integer("ranks_per_node", ranks_per_node, 1)', ""),
         ),
     ),
 )

@@ -127,8 +127,6 @@ def listed(sizes, axis):
     """Groups by their members' other coordinates, without strides."""
     import itertools
 
-    if axis not in sizes or not all(type(size) is int and size >= 1 for size in sizes.values()):
-        raise ValueError(axis)
     names = list(sizes)
     places = list(itertools.product(*(range(size) for size in sizes.values())))
     groups: dict = {}
