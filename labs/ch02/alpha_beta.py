@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def message_time(message_bytes: float, bandwidth: float, latency: float = 0.0) -> float:
     """Time of one message over one link, in seconds: ``latency + message_bytes / bandwidth``.
@@ -19,11 +21,10 @@ def message_time(message_bytes: float, bandwidth: float, latency: float = 0.0) -
         bandwidth: of the link, one direction, bytes/s; positive.
         latency: start-up of one message (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Hockney (1994), doi:10.1016/S0167-8191(06)80021-9.
     """
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     raise NotImplementedError("02-message-time: not written yet")
 
 
@@ -41,11 +42,12 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    checks.count(0, hops=hops)
+    checks.count(chunks=chunks)
     raise NotImplementedError("02-relay-time: not written yet")
 
 
@@ -66,9 +68,10 @@ def best_chunks(message_bytes: float, hops: int, bandwidth: float, latency: floa
     Returns:
         A number from 1 to ``limit``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    checks.count(0, hops=hops)
+    checks.count(limit=limit)
     raise NotImplementedError("02-best-chunks: not written yet")

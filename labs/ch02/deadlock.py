@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def simulate(
     programs: Sequence[Sequence[tuple[str, int]]], eager: bool = False
@@ -22,14 +24,17 @@ def simulate(
     round begins: no rank carries out two calls in one round.
 
     Args:
-        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``.
+        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``, where the
+            peer is another rank.
         eager: whether the transport buffers every message.
 
     Returns:
         ``(rounds, blocked)``: how many rounds moved something, and for each rank that has not finished the call that it
         waits in. ``blocked`` is empty when all finish.
-
-    Raises:
-        ValueError: a verb is neither ``send`` nor ``recv``, or a peer is not another rank of the world.
     """
+    for rank, program in enumerate(programs):
+        for verb, peer in program:
+            checks.one_of(("send", "recv"), verb=verb)
+            checks.count(0, len(programs) - 1, peer=peer)
+            checks.require(peer != rank, "be another rank", peer=peer)
     raise NotImplementedError("02-simulate: not written yet")

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from rankzero import checks
+
 
 def stage_layers(layers: int, stages: int, stage: int) -> range:
     """The consecutive layers of one stage, in a split that is as even as possible.
@@ -20,10 +22,10 @@ def stage_layers(layers: int, stages: int, stage: int) -> range:
 
     Returns:
         The numbers of its layers, ascending.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(0, layers=layers)
+    checks.count(stages=stages)
+    checks.count(0, stages - 1, stage=stage)
     raise NotImplementedError("02-stage-layers: not written yet")
 
 
@@ -45,8 +47,8 @@ def naive_step(
 
     Returns:
         ``(step_time, utilization)``: seconds, and useful compute over ``stages * step_time``, at most ``1 / stages``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
+    checks.count(layers=layers, stages=stages)
+    checks.positive(layer_time=layer_time)
+    checks.amount(transfer_time=transfer_time, backward_ratio=backward_ratio)
     raise NotImplementedError("02-naive-step: not written yet")

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def relay(value: float, increment: float) -> float:
     """Pass a number down the chain of ranks; every rank that receives it adds ``increment``, keeps it and passes it on.
@@ -76,10 +78,9 @@ def chunked_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
 
     Returns:
         Rank 0's tensor, a new one on every rank.
-
-    Raises:
-        ValueError: ``x`` is not 1-D, or ``chunks`` is not an integer >= 1.
     """
+    checks.require(x.dim() == 1, "be 1-D", x=tuple(x.shape))
+    checks.count(chunks=chunks)
     raise NotImplementedError("02-chunked-relay: not written yet")
 
 

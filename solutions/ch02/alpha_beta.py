@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from rankzero import checks
+
 
 def message_time(message_bytes: float, bandwidth: float, latency: float = 0.0) -> float:
     """Time of one message over one link, in seconds: ``latency + message_bytes / bandwidth``.
@@ -20,12 +22,10 @@ def message_time(message_bytes: float, bandwidth: float, latency: float = 0.0) -
         bandwidth: of the link, one direction, bytes/s; positive.
         latency: start-up of one message (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Hockney (1994), doi:10.1016/S0167-8191(06)80021-9.
     """
-    _check_link(message_bytes, bandwidth, latency)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
     return latency + message_bytes / bandwidth
 
 
@@ -43,14 +43,12 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
-    _check_link(message_bytes, bandwidth, latency)
-    _check_count("hops", hops, 0)
-    _check_count("chunks", chunks, 1)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    checks.count(0, hops=hops)
+    checks.count(chunks=chunks)
     if hops == 0:
         return 0.0
     return (hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth))
@@ -73,14 +71,12 @@ def best_chunks(message_bytes: float, hops: int, bandwidth: float, latency: floa
     Returns:
         A number from 1 to ``limit``.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
-    _check_link(message_bytes, bandwidth, latency)
-    _check_count("hops", hops, 0)
-    _check_count("limit", limit, 1)
+    checks.amount(message_bytes=message_bytes, latency=latency)
+    checks.positive(bandwidth=bandwidth)
+    checks.count(0, hops=hops)
+    checks.count(limit=limit)
     transfer = message_bytes / bandwidth
     if hops <= 1 or transfer == 0:
         return 1
@@ -90,19 +86,3 @@ def best_chunks(message_bytes: float, hops: int, bandwidth: float, latency: floa
     below = int(min(max(ideal, 1), limit))  # the time falls up to the ideal and rises after it: one of two is best
     near = (below, min(below + 1, limit))
     return min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))
-
-
-def _check_link(message_bytes: float, bandwidth: float, latency: float) -> None:
-    """Raise a ValueError for a size, bandwidth or latency that is out of range."""
-    if not 0 <= message_bytes < math.inf:
-        raise ValueError(f"message_bytes must be a finite number >= 0, got {message_bytes!r}")
-    if not 0 < bandwidth < math.inf:
-        raise ValueError(f"bandwidth must be a finite number > 0, got {bandwidth!r}")
-    if not 0 <= latency < math.inf:
-        raise ValueError(f"latency must be a finite number >= 0, got {latency!r}")
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+
+from rankzero import checks
 
 
 def simulate(
@@ -22,17 +24,20 @@ def simulate(
     round begins: no rank carries out two calls in one round.
 
     Args:
-        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``.
+        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``, where the
+            peer is another rank.
         eager: whether the transport buffers every message.
 
     Returns:
         ``(rounds, blocked)``: how many rounds moved something, and for each rank that has not finished the call that it
         waits in. ``blocked`` is empty when all finish.
-
-    Raises:
-        ValueError: a verb is neither ``send`` nor ``recv``, or a peer is not another rank of the world.
     """
-    calls = [list(_checked(rank, program, len(programs))) for rank, program in enumerate(programs)]
+    for rank, program in enumerate(programs):
+        for verb, peer in program:
+            checks.one_of(("send", "recv"), verb=verb)
+            checks.count(0, len(programs) - 1, peer=peer)
+            checks.require(peer != rank, "be another rank", peer=peer)
+    calls = [list(program) for program in programs]
     place = [0] * len(programs)  # of each rank's next call
     waiting: Counter[tuple[int, int]] = Counter()  # eager messages (from, to) that nobody has received yet
     rounds = 0
@@ -54,15 +59,3 @@ def simulate(
 
 #: The call that each call meets.
 _OTHER = {"send": "recv", "recv": "send"}
-
-
-def _checked(rank: int, program: Sequence[tuple[str, int]], ranks: int) -> Iterator[tuple[str, int]]:
-    """The calls of one rank; a ValueError for a call that is not valid."""
-    for verb, peer in program:
-        if verb not in _OTHER:
-            raise ValueError(f"a call of rank {rank} must be send or recv, got {verb!r}")
-        if not isinstance(peer, int) or isinstance(peer, bool) or peer not in range(ranks):
-            raise ValueError(f"the peer of rank {rank} must be a rank from 0 to {ranks - 1}, got {peer!r}")
-        if peer == rank:
-            raise ValueError(f"the peer of rank {rank} must be another rank, got {peer}")
-        yield verb, peer

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import math
+from rankzero import checks
 
 
 def stage_layers(layers: int, stages: int, stage: int) -> range:
@@ -21,14 +21,10 @@ def stage_layers(layers: int, stages: int, stage: int) -> range:
 
     Returns:
         The numbers of its layers, ascending.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_count("layers", layers, 0)
-    _check_count("stages", stages, 1)
-    if not isinstance(stage, int) or isinstance(stage, bool) or stage not in range(stages):
-        raise ValueError(f"stage must be from 0 to {stages - 1}, got {stage!r}")
+    checks.count(0, layers=layers)
+    checks.count(stages=stages)
+    checks.count(0, stages - 1, stage=stage)
     size, longer = divmod(layers, stages)
     start = stage * size + min(stage, longer)
     return range(start, start + size + (1 if stage < longer else 0))
@@ -52,23 +48,10 @@ def naive_step(
 
     Returns:
         ``(step_time, utilization)``: seconds, and useful compute over ``stages * step_time``, at most ``1 / stages``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_count("layers", layers, 1)
-    _check_count("stages", stages, 1)
-    if not 0 < layer_time < math.inf:
-        raise ValueError(f"layer_time must be a finite number > 0, got {layer_time!r}")
-    for name, value in (("transfer_time", transfer_time), ("backward_ratio", backward_ratio)):
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
+    checks.count(layers=layers, stages=stages)
+    checks.positive(layer_time=layer_time)
+    checks.amount(transfer_time=transfer_time, backward_ratio=backward_ratio)
     compute = layers * layer_time * (1 + backward_ratio)
     step_time = compute + 2 * (stages - 1) * transfer_time
     return step_time, compute / (stages * step_time)
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def relay(value: float, increment: float) -> float:
     """Pass a number down the chain of ranks; every rank that receives it adds ``increment``, keeps it and passes it on.
@@ -96,14 +98,9 @@ def chunked_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
 
     Returns:
         Rank 0's tensor, a new one on every rank.
-
-    Raises:
-        ValueError: ``x`` is not 1-D, or ``chunks`` is not an integer >= 1.
     """
-    if x.dim() != 1:
-        raise ValueError(f"x must be 1-D, got {x.dim()} dimensions")
-    if not isinstance(chunks, int) or isinstance(chunks, bool) or chunks < 1:
-        raise ValueError(f"chunks must be an integer >= 1, got {chunks!r}")
+    checks.require(x.dim() == 1, "be 1-D", x=tuple(x.shape))
+    checks.count(chunks=chunks)
     rank, ranks = dist.get_rank(), dist.get_world_size()
     whole = x.detach().clone() if rank == 0 else x.new_empty(x.shape)
     parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]

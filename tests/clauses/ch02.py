@@ -1,22 +1,12 @@
-"""Chapter 2: what its docstrings announce, and programs that break what they promise."""
+"""Chapter 2: programs that break what its docstrings promise."""
 
 from __future__ import annotations
 
-from tools.clauses import Announced, Clause
+from tools.clauses import Clause
 
 SHIFT = "if distance % ranks and x.numel():"
 NEXT = "        dist.send(held, rank + 1)"
 PAIR = "        dist.send(x, rank + 1)\n        dist.recv(arrived, rank + 1)"
-
-ANNOUNCED = {
-    "02-simulate": (
-        Announced("must be send or recv", "a verb is neither ``send`` nor ``recv``"),
-        Announced("^the peer of rank", "a peer is not another rank of the world"),
-    ),
-    "02-chunked-relay": (Announced("^x must be 1-D", "``x`` is not 1-D"),),
-    "02-stage-layers": (Announced("^stage must be from", "from 0 to ``stages - 1``"),),
-    "02-forward-backward": (Announced("targets must be", "the last rank has no targets"),),
-}
 
 CLAUSES = {
     "02-relay": (

@@ -73,12 +73,6 @@ def _before_of_each(rng: Random) -> list[Case]:
     return [dataclasses.replace(_model(rng, each), kwargs={"before": rng.uniform(1, 9)}) for each in kinds]
 
 
-def _no_targets(rng: Random) -> Case:
-    """One rank, which is the last one, has no targets."""
-    ((stage, inputs, _, shape),) = _model(rng, ("trained",)).args
-    return Case(args=((stage, inputs, None, shape),), raises="ValueError")
-
-
 def _crossings(case: Case) -> list[int]:
     """Bytes that come to each rank: an activation over the boundary before it, a gradient over the one after it."""
     ranks, size = len(case.args), 4 * math.prod(case.args[0][3])
@@ -124,7 +118,6 @@ FORWARD_BACKWARD = Build(
             _before_of_each,
             "Gradients are added to those that a parameter already has: nobody asked for a `zero_grad()`.",
         ),
-        Group("bad input", _no_targets, 1, "Bad input must raise ValueError: the last rank has no targets."),
     ),
     slips=(
         Slip(
@@ -172,7 +165,7 @@ FORWARD_BACKWARD = Build(
         ),
         Slip(
             "The squared errors were added up: the loss is their mean.",
-            edit=("_given(targets))", '_given(targets), reduction="sum")'),
+            edit=("output, wanted)", 'output, wanted, reduction="sum")'),
         ),
     ),
     rule=every(least.heard(_crossings), rules.each_boundary_once),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip
 from rankzero.facts.units import ms
 
@@ -31,16 +30,6 @@ def _few_layers(rng: Random) -> list[Case]:
     return [Case(args=args) for args in (*few, (layers, 1, 0), (0, stages, 0))]
 
 
-def _split_errors(rng: Random) -> list[Case]:
-    layers, stages = rng.randint(8, 99), rng.randint(2, 8)
-    wrong = {
-        "layers": (-layers, *NO_COUNTS),
-        "stages": (0, -stages, *NO_COUNTS),
-        "stage": (stages, -1, *NO_COUNTS),
-    }
-    return each({"layers": layers, "stages": stages, "stage": 0}, wrong)
-
-
 STAGE_LAYERS = Build(
     id="02-stage-layers",
     module="model_parallel",
@@ -54,17 +43,11 @@ STAGE_LAYERS = Build(
         Case(args=(3, 4, 3)),
         Case(args=(126, 16, 13)),  # Llama 3 405B
         Case(args=(126, 16, 14)),
-        Case(args=(10, 4, 4), raises="ValueError"),
     ),
     groups=(
         listed("with a rest", _uneven_of_each, "The first stages take one layer more each, until none is left."),
         Group("without a rest", _even, 3, "Every stage has as many layers, and no layer is on two stages."),
         listed("few layers", _few_layers, "There may be one stage, no layers, or more stages than layers."),
-        bad_input(
-            _split_errors,
-            "Bad input must raise ValueError: no stages, a stage that is not there, a negative number of layers, and "
-            "what is no integer (True is none).",
-        ),
     ),
     slips=(
         Slip(
@@ -110,14 +93,6 @@ STAGE_LAYERS = Build(
                 ("start + size + (1 if stage < longer else 0)", "(stage + 1) * layers // stages"),
             ),
         ),
-        Slip(
-            UNCHECKED,
-            edits=(
-                ("not isinstance(stage, int) or isinstance(stage, bool) or stage not in range(stages)", "False"),
-                ("not isinstance(value, int) or isinstance(value, bool) or value < least", "False"),
-                ("divmod(layers, stages)", "divmod(layers, stages) if stages else (layers, 0)"),
-            ),
-        ),
     ),
 )
 
@@ -141,19 +116,6 @@ def _plain_steps(rng: Random) -> list[Case]:
     return [*alone, *(Case(args=(layers, stages + more, layer_time, 0.0)) for more in range(2))]
 
 
-def _step_errors(rng: Random) -> list[Case]:
-    layers, stages = rng.randint(4, 128), rng.randint(2, 16)
-    right = {"layers": layers, "stages": stages, "layer_time": 10 * ms, "transfer_time": 5 * ms, "backward_ratio": 2.0}
-    wrong = {
-        "layers": (0, -layers, *NO_COUNTS),
-        "stages": (0, -stages, *NO_COUNTS),
-        "layer_time": (0.0, -10 * ms, *NOT_FINITE),
-        "transfer_time": (-1 * ms, *NOT_FINITE),
-        "backward_ratio": (-2.0, *NOT_FINITE),
-    }
-    return each(right, wrong)
-
-
 NAIVE_STEP = Build(
     id="02-naive-step",
     module="model_parallel",
@@ -168,7 +130,6 @@ NAIVE_STEP = Build(
         Case(args=(80, 8, 2 * ms, 0.1 * ms)),
         Case(args=(12, 1, 10 * ms, 5 * ms)),
         Case(args=(32, 4, 1 * ms, 0.0)),
-        Case(args=(12, 0, 10 * ms, 5 * ms), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -180,11 +141,6 @@ NAIVE_STEP = Build(
         ),
         Group("usual backward", _usual_step, 4, "The backward may be left out: it takes twice the forward then."),
         listed("no transfers", _plain_steps, "One stage sends nothing, and transfers may cost nothing."),
-        bad_input(
-            _step_errors,
-            "Bad input must raise ValueError: no layers, no stages, counts that are no integers (True is none), times "
-            "that are negative or not finite, layers that take no time.",
-        ),
     ),
     slips=(
         Slip(
@@ -207,14 +163,6 @@ NAIVE_STEP = Build(
         Slip(
             "That is the share of the time in which some stage works, not the average stage.",
             edit=("compute / (stages * step_time)", "compute / (step_time)"),
-        ),
-        Slip(
-            UNCHECKED,
-            edits=(
-                ("not isinstance(value, int) or isinstance(value, bool) or value < least", "False"),
-                ("not 0 < layer_time < math.inf", "False"),
-                ("not 0 <= value < math.inf", "False"),
-            ),
         ),
     ),
 )

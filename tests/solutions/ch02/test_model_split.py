@@ -130,8 +130,3 @@ def test_each_boundary_is_crossed_once_each_way():
     sent = sorted((event.rank, event.peers[0], event.sent) for event in events if event.operation == "send")
     crossings = [(0, 1), (1, 0), (1, 2), (2, 1)]
     assert sent == sorted((*crossing, 4 * BATCH * WIDTH) for crossing in crossings for _ in KINDS)
-
-
-def test_the_last_rank_must_know_what_is_right():
-    with pytest.raises(world.WorldError, match="targets must be a tensor on the last rank, got None"):
-        world.run(lambda: forward_backward(nn.Linear(3, 2), batch()[0], None, (BATCH, WIDTH)), ranks=1)
