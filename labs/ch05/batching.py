@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) -> int:
     """Micro-steps of one optimizer step: ``global_batch = micro_batch * steps * data_parallel``.
@@ -20,9 +22,9 @@ def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) 
         data_parallel: data-parallel ranks; at least 1.
 
     Raises:
-        ValueError: an argument is not an integer >= 1, or ``micro_batch * data_parallel`` does not divide
-            ``global_batch``.
+        ValueError: ``micro_batch * data_parallel`` does not divide ``global_batch``, so that sequences are left over.
     """
+    checks.count(global_batch=global_batch, micro_batch=micro_batch, data_parallel=data_parallel)
     raise NotImplementedError("05-accumulation-steps: not written yet")
 
 
@@ -37,11 +39,9 @@ def accumulated_step_time(
         sync_time: of one reduction of all gradients, seconds; not negative.
         update_time: of the optimizer, once, seconds; not negative.
         sync_every: reduce after every micro-step, as DDP does outside ``no_sync()``; else once, at the end.
-
-    Raises:
-        ValueError: ``micro_steps`` is not an integer, or an argument is outside its range or not finite; the message
-            names it and its value.
     """
+    checks.count(micro_steps=micro_steps)
+    checks.amount(micro_time=micro_time, sync_time=sync_time, update_time=update_time)
     raise NotImplementedError("05-accumulated-step-time: not written yet")
 
 
@@ -59,14 +59,16 @@ def scaled_learning_rate(
         base_batch: the batch size of ``base``; positive.
         batch: the batch size to convert to, in the same unit; positive.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
-        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules do not use it.
-
-    Raises:
-        ValueError: an unknown rule, ``noise`` without a noise scale, or a number that is not finite and positive.
+        noise_scale: for the rule ``noise``, which needs one, in the unit of the batch; positive. The other rules do not
+            use it.
 
     Source: Goyal et al. (2017), arXiv:1706.02677; Malladi et al. (2022), arXiv:2205.10287; McCandlish et al. (2018),
     arXiv:1812.06162, equation 2.6.
     """
+    checks.one_of(("linear", "sqrt", "noise"), rule=rule)
+    checks.positive(base=base, base_batch=base_batch, batch=batch)
+    if rule == "noise" or noise_scale is not None:
+        checks.positive(noise_scale=noise_scale)
     raise NotImplementedError("05-scaled-learning-rate: not written yet")
 
 
@@ -80,12 +82,12 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
         total: the step at which ``minimum`` is reached, at least 1; later steps keep it.
         minimum: from 0 to ``peak``.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Loshchilov and Hutter (2017), arXiv:1608.03983; the schedule of Llama 3 405B, arXiv:2407.21783, section 3.4.
     """
+    checks.count(step=step, total=total)
+    checks.count(0, total, warmup=warmup)
+    checks.positive(peak=peak)
+    checks.between(0, peak, minimum=minimum)
     raise NotImplementedError("05-learning-rate-at: not written yet")
 
 
@@ -101,18 +103,18 @@ def gradient_noise_scale(
 
     Args:
         small_batch: rows of one rank; positive.
-        large_batch: rows of all ranks; finite, more than ``small_batch``.
+        large_batch: rows of all ranks; positive, more than ``small_batch``.
         small_norm_squared: mean of the squared norms of the ranks' own gradients; not negative.
         large_norm_squared: squared norm of the gradient over all rows; not negative.
 
     Returns:
         ``max(S, 0) / G`` in rows; inf where the estimate of ``G`` is not positive.
 
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
-
     Source: McCandlish et al. (2018), arXiv:1812.06162, appendix A.1.
     """
+    checks.positive(small_batch=small_batch, large_batch=large_batch)
+    checks.amount(small_norm_squared=small_norm_squared, large_norm_squared=large_norm_squared)
+    checks.require(large_batch > small_batch, f"be more than small_batch = {small_batch!r}", large_batch=large_batch)
     raise NotImplementedError("05-gradient-noise-scale: not written yet")
 
 
@@ -132,12 +134,12 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
     Returns:
         ``x[0]`` to ``x[steps]``.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Levin and May (1976), Theoretical Population Biology 9, for the learning rates at which it converges.
     """
+    checks.positive(curvature=curvature)
+    checks.amount(learning_rate=learning_rate)
+    checks.count(0, delay=delay, steps=steps)
+    checks.finite(start=start)
     raise NotImplementedError("05-delayed-sgd: not written yet")
 
 
@@ -154,9 +156,9 @@ def debug_loss(losses: Sequence[float], tokens: Sequence[int]) -> float:
 
     Args:
         losses: the mean loss of a token in each of them.
-        tokens: how many tokens each mean is taken over.
-
-    Raises:
-        ValueError: there is no token at all.
+        tokens: how many tokens each mean is taken over; not negative, and not all 0. Without any token there is no
+            mean; 0 would look like a perfect model.
     """
+    checks.count(0, tokens=tokens)
+    checks.require(sum(tokens) > 0, "not all be 0", tokens=tokens)
     return sum(losses) / len(losses)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list[int]]:
     """Which gradients are reduced together: the indices in each bucket.
@@ -23,12 +25,11 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
     Returns:
         One list of indices for each bucket; none when there is no gradient.
 
-    Raises:
-        ValueError: there is no limit, or a number is outside its range or not finite; the message names the argument
-            and its value.
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.2; ``torch.distributed._compute_bucket_assignment_by_size``.
     """
+    checks.amount(sizes=sizes)
+    checks.positive(limits=limits)
+    checks.require(len(limits) > 0, "hold at least one limit", limits=limits)
     raise NotImplementedError("05-assign-buckets: not written yet")
 
 
@@ -40,15 +41,15 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
 
     Args:
         compute: seconds of computing for each bucket, in the order of the backward pass; not negative.
-        communication: seconds of each bucket's communication, in the same order; not negative.
+        communication: seconds of each bucket's communication, as many and in the same order; not negative.
 
     Returns:
         Seconds from the end of the backward pass to the end of the last transfer; 0 without buckets.
 
-    Raises:
-        ValueError: the lengths differ, or a time is negative or not finite; the message names the argument and its
-            value.
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.3.
     """
+    checks.amount(compute=compute, communication=communication)
+    checks.require(
+        len(compute) == len(communication), "have one length", compute=len(compute), communication=len(communication)
+    )
     raise NotImplementedError("05-exposed-communication: not written yet")

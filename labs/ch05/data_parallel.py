@@ -13,6 +13,8 @@ from collections.abc import Iterable
 import torch
 import torch.distributed as dist
 
+from rankzero import checks
+
 
 def synchronize_gradients(
     parameters: Iterable[torch.nn.Parameter],
@@ -31,20 +33,19 @@ def synchronize_gradients(
             is left alone. One whose ``grad`` is None on this rank travels as zeros and gets the result too, unless it
             is None on every rank: then it stays None, as under DDP, and ``torch.optim`` skips it. The ranks learn
             this with the counts. A ``grad`` keeps its storage and its type.
-        count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
-            Python numbers: the quotient of two integer tensors is rounded to fp32.
-        bucket_bytes: cap of a bucket, bytes; positive and finite.
+        count: rows of this rank, not negative; the ranks together have at least one. A rank without rows adds nothing,
+            whatever its gradients hold. Divide Python numbers: the quotient of two integer tensors is rounded to fp32.
+        bucket_bytes: cap of a bucket, bytes; positive.
         group: of the ranks; None is the default group.
 
     Returns:
         How many all-reduces carried gradients; the one that adds up the counts, and on how many ranks each parameter
         has a ``grad``, is not among them.
 
-    Raises:
-        ValueError: an argument is outside its range, or no rank has a row (then on every rank).
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.
     """
+    checks.count(0, count=count)
+    checks.positive(bucket_bytes=bucket_bytes)
     raise NotImplementedError("05-synchronize-gradients: not written yet")
 
 
@@ -62,9 +63,6 @@ class ShardedAdamW:
         eps: added to the root of the second moment.
         weight_decay: in every step the weights shrink by a fraction ``lr * weight_decay``, apart from the gradient.
         group: of the ranks; None is the default group.
-
-    Raises:
-        ValueError: no parameter needs a gradient.
 
     Sources: Loshchilov and Hutter (2019), arXiv:1711.05101; Rajbhandari et al. (2020), arXiv:1910.02054, section 5.
     """
@@ -103,17 +101,15 @@ def reduce_to_slice(
 
     Args:
         gradient: of the whole weight, for the rows of this rank; of any shape, the same on every rank.
-        kept: the slice of earlier micro-steps, 1-D; None in the first one.
+        kept: the slice of earlier micro-steps, 1-D, of ``ceil(P / N)`` elements; None in the first one.
         group: of the ranks; None is the default group.
 
     Returns:
         The sum of ``kept`` and this rank's slice of the mean over the ranks, 1-D, of ``ceil(P / N)`` elements.
 
-    Raises:
-        ValueError: ``kept`` is not 1-D of that length.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 5.2.
     """
+    checks.require(kept is None or kept.dim() == 1, "be None or 1-D", kept=kept)
     raise NotImplementedError("05-reduce-to-slice: not written yet")
 
 
@@ -132,8 +128,7 @@ def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup |
 
     Returns:
         The first ``numel`` elements of all slices, 1-D.
-
-    Raises:
-        ValueError: ``shard`` is not 1-D, or ``numel`` is not an integer or is outside its range.
     """
+    checks.require(shard.dim() == 1, "be 1-D", shard=tuple(shard.shape))
+    checks.count(0, dist.get_world_size(group) * shard.numel(), numel=numel)
     raise NotImplementedError("05-gather-parameter: not written yet")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from rankzero import checks
+
 #: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
 FLOAT32_MAX = 3.4028234663852886e38
 
@@ -30,12 +32,16 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
             but the one with a full mantissa (nan), so the largest is
             ``(2 - 2**(1 - mantissa_bits)) * 2**(bias + 1)``; anything larger, inf included, becomes that number.
 
-    Raises:
-        ValueError: a number of bits is not an integer or is outside its range; the message names it and its value.
-
     Source: IEEE 754-2019, sections 3.4 and 4.3.1; Micikevicius et al. (2022), arXiv:2209.05433, table 1.
     """
+    checks.count(2, 8, exponent_bits=exponent_bits)
+    checks.count(1, 23, mantissa_bits=mantissa_bits)
     raise NotImplementedError("05-round-to-format: not written yet")
+
+
+def _check_factors(growth_factor: float, backoff_factor: float) -> None:
+    checks.require(1 < growth_factor < math.inf, "be finite and above 1", growth_factor=growth_factor)
+    checks.require(0 < backoff_factor < 1, "be between 0 and 1, both excluded", backoff_factor=backoff_factor)
 
 
 def dynamic_loss_scale(
@@ -63,12 +69,12 @@ def dynamic_loss_scale(
     Returns:
         The scale; ``init_scale`` when there is no step.
 
-    Raises:
-        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
     """
+    checks.positive(init_scale=init_scale)
+    checks.count(growth_interval=growth_interval)
+    _check_factors(growth_factor, backoff_factor)
+    checks.between(0, init_scale, min_scale=min_scale)
     raise NotImplementedError("05-dynamic-loss-scale: not written yet")
 
 
@@ -85,10 +91,6 @@ class LossScaler:
         growth_interval: clean steps in a row before the scale grows; at least 1.
         min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
 
-    Raises:
-        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: ``torch.amp.GradScaler``, which has no floor.
     """
 
@@ -100,6 +102,10 @@ class LossScaler:
         growth_interval: int = 2000,
         min_scale: float = 0.0,
     ) -> None:
+        checks.positive(init_scale=init_scale)
+        checks.count(growth_interval=growth_interval)
+        _check_factors(growth_factor, backoff_factor)
+        checks.between(0, init_scale, min_scale=min_scale)
         raise NotImplementedError("05-loss-scaler: not written yet")
 
     @property
@@ -139,9 +145,14 @@ class LossScaler:
     def load_state_dict(self, state: Mapping[str, float]) -> None:
         """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
 
-        Raises:
-            ValueError: a value is outside its range, or the count is not an integer >= 0; the scaler is then unchanged.
+        Args:
+            state: as it was saved; its scale is not below the floor.
         """
+        checks.positive(scale=state["scale"])
+        checks.count(growth_interval=state["growth_interval"])
+        checks.count(0, _growth_tracker=state["_growth_tracker"])
+        _check_factors(state["growth_factor"], state["backoff_factor"])
+        checks.between(0, state["scale"], min_scale=state.get("min_scale", 0))
         raise NotImplementedError("05-loss-scaler: not written yet")
 
 
@@ -156,6 +167,7 @@ def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> lis
     Returns:
         One gradient for each that was passed in. Gradients whose norm is 0 stay 0.
     """
+    checks.positive(scale=scale, max_norm=max_norm)
     norm = math.sqrt(sum(gradient * gradient for gradient in gradients))
     return [gradient * min(1, max_norm / norm) / scale for gradient in gradients]
 

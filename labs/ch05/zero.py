@@ -6,6 +6,8 @@ Standard library only. Sizes are in bytes; byte arguments are bytes per paramete
 
 from __future__ import annotations
 
+from rankzero import checks
+
 #: Bytes of one number by type; tf32 is a way to multiply numbers that are stored as fp32.
 NUMBER_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
 
@@ -36,11 +38,12 @@ def state_bytes(
     Returns:
         ``(weights, gradients, optimizer states)`` in bytes per parameter.
 
-    Raises:
-        ValueError: an unknown type or optimizer, or a ``master`` that is not None, True or False; 1 is none of them.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1.
     """
+    checks.one_of(NUMBER_BYTES, compute=compute, moment=moment)
+    checks.one_of((None, *NUMBER_BYTES), gradient=gradient)
+    checks.one_of(MOMENTS, optimizer=optimizer)
+    checks.one_of((None, True, False), master=master)
     raise NotImplementedError("05-state-bytes: not written yet")
 
 
@@ -70,12 +73,12 @@ def zero_memory(
     Returns:
         Bytes on one rank (not GB, not GiB).
 
-    Raises:
-        ValueError: ``stage`` or ``ranks`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, sections 3 and 5.
     """
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks)
+    checks.amount(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
+    checks.amount(optimizer_bytes=optimizer_bytes)
     raise NotImplementedError("05-zero-memory: not written yet")
 
 
@@ -109,12 +112,11 @@ def zero_traffic(
     Returns:
         Bytes sent by one rank; it receives as many.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 7.
     """
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks, micro_steps=micro_steps)
+    checks.amount(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
     raise NotImplementedError("05-zero-traffic: not written yet")
 
 
@@ -141,12 +143,12 @@ def min_ranks(
         gradient_bytes: bytes per gradient; not negative.
         optimizer_bytes: bytes of optimizer state per parameter; not negative.
 
-    Raises:
-        ValueError: ``stage`` is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: the formula of :func:`zero_memory`, solved for the ranks.
     """
+    checks.count(0, 3, stage=stage)
+    checks.positive(memory=memory)
+    checks.amount(params=params, other=other)
+    checks.amount(weight_bytes=weight_bytes, gradient_bytes=gradient_bytes, optimizer_bytes=optimizer_bytes)
     raise NotImplementedError("05-min-ranks: not written yet")
 
 
@@ -154,10 +156,13 @@ def debug_stage(params: float, stage: int, ranks: int) -> float:
     """Bytes of model state on one rank with 2-byte weights, 2-byte gradients and 12 bytes of optimizer state.
 
     Args:
-        params: parameters of the model.
-        stage: 0, 1, 2 or 3; a stage slices what the stages below it slice, and one more thing.
+        params: parameters of the model; not negative.
+        stage: the integer 0, 1, 2 or 3; a stage slices what the stages below it slice, and one more thing.
         ranks: data-parallel ranks; at least 1.
     """
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks)
+    checks.amount(params=params)
     weights = 2 / ranks if stage == 3 else 2
     gradients = 2 / ranks if stage == 2 else 2
     optimizer = 12 / ranks if stage == 1 else 12

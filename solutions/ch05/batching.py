@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) -> int:
     """Micro-steps of one optimizer step: ``global_batch = micro_batch * steps * data_parallel``.
@@ -19,15 +21,13 @@ def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) 
         data_parallel: data-parallel ranks; at least 1.
 
     Raises:
-        ValueError: an argument is not an integer >= 1, or ``micro_batch * data_parallel`` does not divide
-            ``global_batch``.
+        ValueError: ``micro_batch * data_parallel`` does not divide ``global_batch``, so that sequences are left over.
     """
-    _check_counts(global_batch=global_batch, micro_batch=micro_batch, data_parallel=data_parallel)
+    checks.count(global_batch=global_batch, micro_batch=micro_batch, data_parallel=data_parallel)
     steps, left_over = divmod(global_batch, micro_batch * data_parallel)
     if left_over:
-        product = f"{micro_batch} * {data_parallel} = {micro_batch * data_parallel}"
         raise ValueError(
-            f"global_batch must be a multiple of micro_batch * data_parallel, got {global_batch!r} for {product}"
+            f"micro_batch * data_parallel must divide global_batch = {global_batch}, got {micro_batch * data_parallel}"
         )
     return steps
 
@@ -43,13 +43,9 @@ def accumulated_step_time(
         sync_time: of one reduction of all gradients, seconds; not negative.
         update_time: of the optimizer, once, seconds; not negative.
         sync_every: reduce after every micro-step, as DDP does outside ``no_sync()``; else once, at the end.
-
-    Raises:
-        ValueError: ``micro_steps`` is not an integer, or an argument is outside its range or not finite; the message
-            names it and its value.
     """
-    _check_counts(micro_steps=micro_steps)
-    _check_not_negative(micro_time=micro_time, sync_time=sync_time, update_time=update_time)
+    checks.count(micro_steps=micro_steps)
+    checks.amount(micro_time=micro_time, sync_time=sync_time, update_time=update_time)
     return micro_steps * micro_time + (micro_steps if sync_every else 1) * sync_time + update_time
 
 
@@ -67,25 +63,21 @@ def scaled_learning_rate(
         base_batch: the batch size of ``base``; positive.
         batch: the batch size to convert to, in the same unit; positive.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
-        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules do not use it.
-
-    Raises:
-        ValueError: an unknown rule, ``noise`` without a noise scale, or a number that is not finite and positive.
+        noise_scale: for the rule ``noise``, which needs one, in the unit of the batch; positive. The other rules do not
+            use it.
 
     Source: Goyal et al. (2017), arXiv:1706.02677; Malladi et al. (2022), arXiv:2205.10287; McCandlish et al. (2018),
     arXiv:1812.06162, equation 2.6.
     """
-    _check_positive(base=base, base_batch=base_batch, batch=batch)
-    if noise_scale is not None:
-        _check_positive(noise_scale=noise_scale)
+    checks.one_of(("linear", "sqrt", "noise"), rule=rule)
+    checks.positive(base=base, base_batch=base_batch, batch=batch)
+    if rule == "noise" or noise_scale is not None:
+        checks.positive(noise_scale=noise_scale)
     if rule == "linear":
         return base * batch / base_batch
     if rule == "sqrt":
         return base * math.sqrt(batch / base_batch)
-    if rule != "noise":
-        raise ValueError(f"rule must be linear, sqrt or noise, got {rule!r}")
-    if noise_scale is None:
-        raise ValueError("noise_scale must be given for the rule noise, got None")
+    assert noise_scale is not None  # the rule noise has one
     return base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)
 
 
@@ -99,18 +91,12 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
         total: the step at which ``minimum`` is reached, at least 1; later steps keep it.
         minimum: from 0 to ``peak``.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Loshchilov and Hutter (2017), arXiv:1608.03983; the schedule of Llama 3 405B, arXiv:2407.21783, section 3.4.
     """
-    _check_counts(step=step, total=total)
-    _check_positive(peak=peak)
-    if isinstance(warmup, bool) or not isinstance(warmup, int) or not 0 <= warmup <= total:
-        raise ValueError(f"warmup must be an integer from 0 to total, got {warmup!r} for a total of {total}")
-    if not 0 <= minimum <= peak:
-        raise ValueError(f"minimum must be from 0 to peak, got {minimum!r} for a peak of {peak!r}")
+    checks.count(step=step, total=total)
+    checks.count(0, total, warmup=warmup)
+    checks.positive(peak=peak)
+    checks.between(0, peak, minimum=minimum)
     if step <= warmup:
         return peak * step / warmup
     if step >= total:
@@ -131,24 +117,18 @@ def gradient_noise_scale(
 
     Args:
         small_batch: rows of one rank; positive.
-        large_batch: rows of all ranks; finite, more than ``small_batch``.
+        large_batch: rows of all ranks; positive, more than ``small_batch``.
         small_norm_squared: mean of the squared norms of the ranks' own gradients; not negative.
         large_norm_squared: squared norm of the gradient over all rows; not negative.
 
     Returns:
         ``max(S, 0) / G`` in rows; inf where the estimate of ``G`` is not positive.
 
-    Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
-
     Source: McCandlish et al. (2018), arXiv:1812.06162, appendix A.1.
     """
-    _check_positive(small_batch=small_batch, large_batch=large_batch)
-    _check_not_negative(small_norm_squared=small_norm_squared, large_norm_squared=large_norm_squared)
-    if large_batch <= small_batch:
-        raise ValueError(
-            f"large_batch must be more than small_batch, got {large_batch!r} for a small_batch of {small_batch!r}"
-        )
+    checks.positive(small_batch=small_batch, large_batch=large_batch)
+    checks.amount(small_norm_squared=small_norm_squared, large_norm_squared=large_norm_squared)
+    checks.require(large_batch > small_batch, f"be more than small_batch = {small_batch!r}", large_batch=large_batch)
     signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
     noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
     return max(noise, 0.0) / signal if signal > 0 else math.inf
@@ -170,19 +150,12 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
     Returns:
         ``x[0]`` to ``x[steps]``.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Levin and May (1976), Theoretical Population Biology 9, for the learning rates at which it converges.
     """
-    _check_positive(curvature=curvature)
-    _check_not_negative(learning_rate=learning_rate)
-    for name, count in (("delay", delay), ("steps", steps)):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ValueError(f"{name} must be an integer >= 0, got {count!r}")
-    if not math.isfinite(start):
-        raise ValueError(f"start must be finite, got {start!r}")
+    checks.positive(curvature=curvature)
+    checks.amount(learning_rate=learning_rate)
+    checks.count(0, delay=delay, steps=steps)
+    checks.finite(start=start)
     path = [float(start)]
     for step in range(steps):
         path.append(path[-1] - learning_rate * curvature * path[max(0, step - delay)])
@@ -202,29 +175,9 @@ def debug_loss(losses: Sequence[float], tokens: Sequence[int]) -> float:
 
     Args:
         losses: the mean loss of a token in each of them.
-        tokens: how many tokens each mean is taken over.
-
-    Raises:
-        ValueError: there is no token at all.
+        tokens: how many tokens each mean is taken over; not negative, and not all 0. Without any token there is no
+            mean; 0 would look like a perfect model.
     """
-    if sum(tokens) == 0:
-        raise ValueError(f"tokens must not all be 0, got {tokens!r}")
+    checks.count(0, tokens=tokens)
+    checks.require(sum(tokens) > 0, "not all be 0", tokens=tokens)
     return sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / sum(tokens)
-
-
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {count!r}")
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be finite and positive, got {value!r}")
-
-
-def _check_not_negative(**values: float) -> None:
-    for name, value in values.items():
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and not negative, got {value!r}")

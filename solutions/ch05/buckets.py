@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rankzero import checks
+
 
 def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list[int]]:
     """Which gradients are reduced together: the indices in each bucket.
@@ -23,14 +25,11 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
     Returns:
         One list of indices for each bucket; none when there is no gradient.
 
-    Raises:
-        ValueError: there is no limit, or a number is outside its range or not finite; the message names the argument
-            and its value.
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.2; ``torch.distributed._compute_bucket_assignment_by_size``.
     """
-    _check_limits(limits)
-    _check_not_negative("sizes", sizes)
+    checks.amount(sizes=sizes)
+    checks.positive(limits=limits)
+    checks.require(len(limits) > 0, "hold at least one limit", limits=limits)
     buckets: list[list[int]] = []
     held = math.inf  # so that the first gradient opens a bucket
     limit = 0.0
@@ -51,37 +50,19 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
 
     Args:
         compute: seconds of computing for each bucket, in the order of the backward pass; not negative.
-        communication: seconds of each bucket's communication, in the same order; not negative.
+        communication: seconds of each bucket's communication, as many and in the same order; not negative.
 
     Returns:
         Seconds from the end of the backward pass to the end of the last transfer; 0 without buckets.
 
-    Raises:
-        ValueError: the lengths differ, or a time is negative or not finite; the message names the argument and its
-            value.
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.3.
     """
-    if len(compute) != len(communication):
-        raise ValueError(f"compute and communication must have one length, got {len(compute)} and {len(communication)}")
-    _check_not_negative("compute", compute)
-    _check_not_negative("communication", communication)
+    checks.amount(compute=compute, communication=communication)
+    checks.require(
+        len(compute) == len(communication), "have one length", compute=len(compute), communication=len(communication)
+    )
     ready = free = 0.0
     for computing, sending in zip(compute, communication, strict=True):
         ready += computing
         free = max(ready, free) + sending
     return max(0.0, free - ready)
-
-
-def _check_limits(limits: Sequence[float]) -> None:
-    if not limits:
-        raise ValueError(f"limits must hold at least one limit, got {limits!r}")
-    for limit in limits:
-        if not (math.isfinite(limit) and limit > 0):
-            raise ValueError(f"limits must be finite and positive, got {limit!r}")
-
-
-def _check_not_negative(name: str, values: Sequence[float]) -> None:
-    for value in values:
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and not negative, got {value!r}")

@@ -7,11 +7,12 @@ Every function is called by all ranks of a group, with tensors of the same shape
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import torch
 import torch.distributed as dist
+
+from rankzero import checks
 
 from .buckets import assign_buckets
 
@@ -33,30 +34,23 @@ def synchronize_gradients(
             is left alone. One whose ``grad`` is None on this rank travels as zeros and gets the result too, unless it
             is None on every rank: then it stays None, as under DDP, and ``torch.optim`` skips it. The ranks learn
             this with the counts. A ``grad`` keeps its storage and its type.
-        count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
-            Python numbers: the quotient of two integer tensors is rounded to fp32.
-        bucket_bytes: cap of a bucket, bytes; positive and finite.
+        count: rows of this rank, not negative; the ranks together have at least one. A rank without rows adds nothing,
+            whatever its gradients hold. Divide Python numbers: the quotient of two integer tensors is rounded to fp32.
+        bucket_bytes: cap of a bucket, bytes; positive.
         group: of the ranks; None is the default group.
 
     Returns:
         How many all-reduces carried gradients; the one that adds up the counts, and on how many ranks each parameter
         has a ``grad``, is not among them.
 
-    Raises:
-        ValueError: an argument is outside its range, or no rank has a row (then on every rank).
-
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.
     """
-    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise ValueError(f"count must be an integer >= 0, got {count!r}")
-    if not 0 < bucket_bytes < math.inf:
-        raise ValueError(f"bucket_bytes must be a finite number > 0, got {bucket_bytes!r}")
+    checks.count(0, count=count)
+    checks.positive(bucket_bytes=bucket_bytes)
     trainable = _trainable(parameters)[::-1]
     totals = torch.tensor([count, *(parameter.grad is not None for parameter in trainable)])
     dist.all_reduce(totals, group=group)
     rows, *holders = totals.tolist()
-    if rows == 0:
-        raise ValueError("count must be at least 1 on some rank, got 0 on all")
     gradients = [_weighted(parameter, count / rows) for parameter in trainable]
     buckets = assign_buckets([gradient.nbytes for gradient in gradients], [bucket_bytes])
     for bucket in buckets:
@@ -107,9 +101,6 @@ class ShardedAdamW:
         weight_decay: in every step the weights shrink by a fraction ``lr * weight_decay``, apart from the gradient.
         group: of the ranks; None is the default group.
 
-    Raises:
-        ValueError: no parameter needs a gradient.
-
     Sources: Loshchilov and Hutter (2019), arXiv:1711.05101; Rajbhandari et al. (2020), arXiv:1910.02054, section 5.
     """
 
@@ -123,8 +114,6 @@ class ShardedAdamW:
         group: dist.ProcessGroup | None = None,
     ) -> None:
         self.parameters = _trainable(parameters)
-        if not self.parameters:
-            raise ValueError("parameters must hold one that needs a gradient, got none")
         self.lr, self.betas, self.eps, self.weight_decay, self.group = lr, betas, eps, weight_decay, group
         self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
         weights = _flat([parameter.detach() for parameter in self.parameters], self.ranks)
@@ -177,21 +166,17 @@ def reduce_to_slice(
 
     Args:
         gradient: of the whole weight, for the rows of this rank; of any shape, the same on every rank.
-        kept: the slice of earlier micro-steps, 1-D; None in the first one.
+        kept: the slice of earlier micro-steps, 1-D, of ``ceil(P / N)`` elements; None in the first one.
         group: of the ranks; None is the default group.
 
     Returns:
         The sum of ``kept`` and this rank's slice of the mean over the ranks, 1-D, of ``ceil(P / N)`` elements.
 
-    Raises:
-        ValueError: ``kept`` is not 1-D of that length.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 5.2.
     """
+    checks.require(kept is None or kept.dim() == 1, "be None or 1-D", kept=kept)
     ranks = dist.get_world_size(group)
     length = -(-gradient.numel() // ranks)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError(f"kept must have shape ({length},), got {tuple(kept.shape)}")
     padded = torch.nn.functional.pad(gradient.flatten(), (0, ranks * length - gradient.numel()))
     mine = padded.new_empty(length)
     dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=group)
@@ -214,15 +199,9 @@ def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup |
 
     Returns:
         The first ``numel`` elements of all slices, 1-D.
-
-    Raises:
-        ValueError: ``shard`` is not 1-D, or ``numel`` is not an integer or is outside its range.
     """
-    if shard.dim() != 1:
-        raise ValueError(f"shard must have one dimension, got shape {tuple(shard.shape)}")
-    most = dist.get_world_size(group) * shard.numel()
-    if not isinstance(numel, int) or isinstance(numel, bool) or not 0 <= numel <= most:
-        raise ValueError(f"numel must be an integer from 0 to {most}, got {numel!r}")
+    checks.require(shard.dim() == 1, "be 1-D", shard=tuple(shard.shape))
+    checks.count(0, dist.get_world_size(group) * shard.numel(), numel=numel)
     return _Gather.apply(shard, numel, group)  # type: ignore[no-any-return]
 
 

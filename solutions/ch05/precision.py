@@ -8,15 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from rankzero import checks
+
 #: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
 FLOAT32_MAX = 3.4028234663852886e38
-
-
-def _check_format(exponent_bits: int, mantissa_bits: int) -> None:
-    if isinstance(exponent_bits, bool) or not isinstance(exponent_bits, int) or not 2 <= exponent_bits <= 8:
-        raise ValueError(f"exponent_bits must be an integer from 2 to 8, got {exponent_bits!r}")
-    if isinstance(mantissa_bits, bool) or not isinstance(mantissa_bits, int) or not 1 <= mantissa_bits <= 23:
-        raise ValueError(f"mantissa_bits must be an integer from 1 to 23, got {mantissa_bits!r}")
 
 
 def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool = True) -> float:
@@ -36,12 +31,10 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
             but the one with a full mantissa (nan), so the largest is
             ``(2 - 2**(1 - mantissa_bits)) * 2**(bias + 1)``; anything larger, inf included, becomes that number.
 
-    Raises:
-        ValueError: a number of bits is not an integer or is outside its range; the message names it and its value.
-
     Source: IEEE 754-2019, sections 3.4 and 4.3.1; Micikevicius et al. (2022), arXiv:2209.05433, table 1.
     """
-    _check_format(exponent_bits, mantissa_bits)
+    checks.count(2, 8, exponent_bits=exponent_bits)
+    checks.count(1, 23, mantissa_bits=mantissa_bits)
     if math.isnan(value) or value == 0:
         return float(value)
     bias = 2 ** (exponent_bits - 1) - 1
@@ -57,24 +50,9 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
     return math.copysign(size if size <= largest else beyond, value)
 
 
-def _check_rules(
-    scale: float,
-    growth_interval: int,
-    growth_factor: float,
-    backoff_factor: float,
-    min_scale: float,
-    name: str = "init_scale",
-) -> None:
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"{name} must be finite and positive, got {scale!r}")
-    if isinstance(growth_interval, bool) or not isinstance(growth_interval, int) or growth_interval < 1:
-        raise ValueError(f"growth_interval must be an integer >= 1, got {growth_interval!r}")
-    if not (math.isfinite(growth_factor) and growth_factor > 1):
-        raise ValueError(f"growth_factor must be finite and above 1, got {growth_factor!r}")
-    if not 0 < backoff_factor < 1:
-        raise ValueError(f"backoff_factor must be between 0 and 1, both excluded, got {backoff_factor!r}")
-    if not 0 <= min_scale <= scale:
-        raise ValueError(f"min_scale must be from 0 to {name}, got {min_scale!r} for a scale of {scale!r}")
+def _check_factors(growth_factor: float, backoff_factor: float) -> None:
+    checks.require(1 < growth_factor < math.inf, "be finite and above 1", growth_factor=growth_factor)
+    checks.require(0 < backoff_factor < 1, "be between 0 and 1, both excluded", backoff_factor=backoff_factor)
 
 
 def dynamic_loss_scale(
@@ -102,13 +80,12 @@ def dynamic_loss_scale(
     Returns:
         The scale; ``init_scale`` when there is no step.
 
-    Raises:
-        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
     """
-    _check_rules(init_scale, growth_interval, growth_factor, backoff_factor, min_scale)
+    checks.positive(init_scale=init_scale)
+    checks.count(growth_interval=growth_interval)
+    _check_factors(growth_factor, backoff_factor)
+    checks.between(0, init_scale, min_scale=min_scale)
     scale, clean_steps = float(init_scale), 0
     for overflow in overflows:
         if overflow:
@@ -135,10 +112,6 @@ class LossScaler:
         growth_interval: clean steps in a row before the scale grows; at least 1.
         min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
 
-    Raises:
-        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: ``torch.amp.GradScaler``, which has no floor.
     """
 
@@ -150,7 +123,10 @@ class LossScaler:
         growth_interval: int = 2000,
         min_scale: float = 0.0,
     ) -> None:
-        _check_rules(init_scale, growth_interval, growth_factor, backoff_factor, min_scale)
+        checks.positive(init_scale=init_scale)
+        checks.count(growth_interval=growth_interval)
+        _check_factors(growth_factor, backoff_factor)
+        checks.between(0, init_scale, min_scale=min_scale)
         self._scale = float(init_scale)
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor
@@ -210,18 +186,18 @@ class LossScaler:
     def load_state_dict(self, state: Mapping[str, float]) -> None:
         """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
 
-        Raises:
-            ValueError: a value is outside its range, or the count is not an integer >= 0; the scaler is then unchanged.
+        Args:
+            state: as it was saved; its scale is not below the floor.
         """
-        scale, interval, tracker = state["scale"], state["growth_interval"], state["_growth_tracker"]
-        factors = state["growth_factor"], state["backoff_factor"]
-        floor = state.get("min_scale", self._min_scale)
-        _check_rules(scale, interval, *factors, floor, name="scale")  # type: ignore[arg-type]  # it may be no integer
-        if isinstance(tracker, bool) or not isinstance(tracker, int) or tracker < 0:
-            raise ValueError(f"_growth_tracker must be an integer >= 0, got {tracker!r}")
-        self._scale, self._growth_interval, self._growth_tracker = float(scale), int(interval), tracker
-        self._growth_factor, self._backoff_factor = factors
-        self._min_scale = floor
+        checks.positive(scale=state["scale"])
+        checks.count(growth_interval=state["growth_interval"])
+        checks.count(0, _growth_tracker=state["_growth_tracker"])
+        _check_factors(state["growth_factor"], state["backoff_factor"])
+        checks.between(0, state["scale"], min_scale=state.get("min_scale", 0))
+        self._scale, self._growth_tracker = float(state["scale"]), int(state["_growth_tracker"])
+        self._growth_factor, self._backoff_factor = state["growth_factor"], state["backoff_factor"]
+        self._growth_interval = int(state["growth_interval"])
+        self._min_scale = state.get("min_scale", self._min_scale)
 
 
 def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> list[float]:
@@ -235,6 +211,7 @@ def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> lis
     Returns:
         One gradient for each that was passed in. Gradients whose norm is 0 stay 0.
     """
+    checks.positive(scale=scale, max_norm=max_norm)
     true = [gradient / scale for gradient in gradients]
     norm = math.sqrt(sum(gradient * gradient for gradient in true))
     shrink = max_norm / norm if norm > max_norm else 1.0

@@ -6,7 +6,8 @@ Standard library only. Sizes are in bytes; byte arguments are bytes per paramete
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+
+from rankzero import checks
 
 #: Bytes of one number by type; tf32 is a way to multiply numbers that are stored as fp32.
 NUMBER_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
@@ -38,17 +39,12 @@ def state_bytes(
     Returns:
         ``(weights, gradients, optimizer states)`` in bytes per parameter.
 
-    Raises:
-        ValueError: an unknown type or optimizer, or a ``master`` that is not None, True or False; 1 is none of them.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1.
     """
-    for name, kind in (("compute", compute), ("gradient", compute if gradient is None else gradient)):
-        _check_name(name, kind, NUMBER_BYTES)
-    _check_name("moment", moment, NUMBER_BYTES)
-    _check_name("optimizer", optimizer, MOMENTS)
-    if master is not None and not isinstance(master, bool):
-        raise ValueError(f"master must be None, True or False, got {master!r}")
+    checks.one_of(NUMBER_BYTES, compute=compute, moment=moment)
+    checks.one_of((None, *NUMBER_BYTES), gradient=gradient)
+    checks.one_of(MOMENTS, optimizer=optimizer)
+    checks.one_of((None, True, False), master=master)
     weights = NUMBER_BYTES[compute]
     copy = weights < 4 if master is None else master
     moments = MOMENTS[optimizer] * NUMBER_BYTES[moment]
@@ -81,15 +77,12 @@ def zero_memory(
     Returns:
         Bytes on one rank (not GB, not GiB).
 
-    Raises:
-        ValueError: ``stage`` or ``ranks`` is not an integer, or an argument is outside its range or not finite; the
-            message names it and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, sections 3 and 5.
     """
-    _check_slices(stage, ranks)
-    _check_bytes(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
-    _check_bytes(optimizer_bytes=optimizer_bytes)
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks)
+    checks.amount(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
+    checks.amount(optimizer_bytes=optimizer_bytes)
     weights = weight_bytes / (ranks if stage >= 3 else 1)
     gradients = gradient_bytes / (ranks if stage >= 2 else 1)
     optimizer = optimizer_bytes / (ranks if stage >= 1 else 1)
@@ -126,15 +119,11 @@ def zero_traffic(
     Returns:
         Bytes sent by one rank; it receives as many.
 
-    Raises:
-        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 7.
     """
-    _check_slices(stage, ranks)
-    _check_micro_steps(micro_steps)
-    _check_bytes(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks, micro_steps=micro_steps)
+    checks.amount(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)
     reductions = micro_steps if stage >= 2 else 1
     if stage == 0:
         gathered = gradient_bytes
@@ -168,17 +157,14 @@ def min_ranks(
         gradient_bytes: bytes per gradient; not negative.
         optimizer_bytes: bytes of optimizer state per parameter; not negative.
 
-    Raises:
-        ValueError: ``stage`` is not an integer, or an argument is outside its range or not finite; the message names it
-            and its value.
-
     Source: the formula of :func:`zero_memory`, solved for the ranks.
     """
+    checks.count(0, 3, stage=stage)
+    checks.positive(memory=memory)
+    checks.amount(params=params, other=other)
+    checks.amount(weight_bytes=weight_bytes, gradient_bytes=gradient_bytes, optimizer_bytes=optimizer_bytes)
     sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
     everything = zero_memory(params, stage, 1, *sizes)
-    _check_bytes(other=other)
-    if not (math.isfinite(memory) and memory > 0):
-        raise ValueError(f"memory must be finite and positive, got {memory!r}")
     if other + everything <= memory * (1 + _SLACK):
         return 1
     kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=True) if stage < first)
@@ -193,10 +179,13 @@ def debug_stage(params: float, stage: int, ranks: int) -> float:
     """Bytes of model state on one rank with 2-byte weights, 2-byte gradients and 12 bytes of optimizer state.
 
     Args:
-        params: parameters of the model.
-        stage: 0, 1, 2 or 3; a stage slices what the stages below it slice, and one more thing.
+        params: parameters of the model; not negative.
+        stage: the integer 0, 1, 2 or 3; a stage slices what the stages below it slice, and one more thing.
         ranks: data-parallel ranks; at least 1.
     """
+    checks.count(0, 3, stage=stage)
+    checks.count(ranks=ranks)
+    checks.amount(params=params)
     weights = 2 / ranks if stage >= 3 else 2
     gradients = 2 / ranks if stage >= 2 else 2
     optimizer = 12 / ranks if stage >= 1 else 12
@@ -205,26 +194,3 @@ def debug_stage(params: float, stage: int, ranks: int) -> float:
 
 #: Relative distance below which two sums of bytes are the same.
 _SLACK = 1e-12
-
-
-def _check_slices(stage: int, ranks: int) -> None:
-    if isinstance(stage, bool) or not isinstance(stage, int) or stage not in (0, 1, 2, 3):
-        raise ValueError(f"stage must be the integer 0, 1, 2 or 3, got {stage!r}")
-    if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
-        raise ValueError(f"ranks must be an integer >= 1, got {ranks!r}")
-
-
-def _check_micro_steps(micro_steps: int) -> None:
-    if isinstance(micro_steps, bool) or not isinstance(micro_steps, int) or micro_steps < 1:
-        raise ValueError(f"micro_steps must be an integer >= 1, got {micro_steps!r}")
-
-
-def _check_bytes(**sizes: float) -> None:
-    for name, size in sizes.items():
-        if not (math.isfinite(size) and size >= 0):
-            raise ValueError(f"{name} must be finite and not negative, got {size!r}")
-
-
-def _check_name(argument: str, name: str, known: Mapping[str, float]) -> None:
-    if name not in known:
-        raise ValueError(f"{argument} must be one of {', '.join(known)}, got {name!r}")

@@ -12,8 +12,8 @@ LOSS_SCALER = (
         edits=(
             ('            "_growth_tracker": self._growth_tracker,\n', ""),
             (
-                'scale, interval, tracker = state["scale"], state["growth_interval"], state["_growth_tracker"]',
-                'scale, interval, tracker = state["scale"], state["growth_interval"], 0',
+                'self._scale, self._growth_tracker = float(state["scale"]), int(state["_growth_tracker"])',
+                'self._scale, self._growth_tracker = float(state["scale"]), 0',
             ),
         ),
     ),

@@ -71,15 +71,6 @@ def _bytes(falsy: bool, critic_default: bool = True):
     return rlhf_bytes
 
 
-def _states(accepted: tuple[Any, ...]):
-    def state_bytes(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-        from solutions.ch05.zero import state_bytes as right
-
-        return right(compute, gradient, optimizer, moment, bool(master) if master in accepted else master)
-
-    return state_bytes
-
-
 WRONG = [
     ("08-next-token-probabilities", "all of equal logits at k", _sampled(_threshold, _below)),
     ("08-next-token-probabilities", "the last of equal logits at k", _sampled(_highest, _below)),
@@ -87,9 +78,6 @@ WRONG = [
     ("08-next-token-probabilities", "half types in float32", _sampled(_lowest, _below, _full)),
     ("13-rlhf-bytes", "a critic of 0 is the policy", _bytes(True)),
     ("13-rlhf-bytes", "no critic is none", _bytes(True, False)),
-    ("05-state-bytes", "1 is True", _states((1,))),
-    ("05-state-bytes", "0 is False", _states((0,))),
-    ("05-state-bytes", "text is True", _states(("fp32",))),
 ]
 
 

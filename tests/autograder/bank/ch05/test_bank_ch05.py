@@ -151,8 +151,6 @@ def wrong_cases(item: Build, program, key: int = 0) -> int:
 def searching(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
     """The fewest ranks by search; what is not sliced is tried on more ranks than there are atoms."""
     held = [zero_memory(params, stage, 10**80, weight_bytes, gradient_bytes, optimizer_bytes) + other]
-    if not 0 <= other < math.inf or not 0 < memory < math.inf:
-        raise ValueError("out of range")
     sizes, slack = (weight_bytes, gradient_bytes, optimizer_bytes), memory * (1 + 1e-12)
     if zero_memory(params, stage, 1, *sizes) + other <= slack:
         return 1
@@ -165,9 +163,6 @@ def in_fractions(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_by
     """In fractions, so that nothing is rounded; the memory is larger by the slack that the docstring allows."""
     from fractions import Fraction
 
-    zero_memory(params, stage, 1, weight_bytes, gradient_bytes, optimizer_bytes)
-    if not 0 <= other < math.inf or not 0 < memory < math.inf:
-        raise ValueError("out of range")
     rows = ((3, weight_bytes), (2, gradient_bytes), (1, optimizer_bytes))
     kept = sum(Fraction(size) for first, size in rows if stage < first) * Fraction(params)
     sliced = sum(Fraction(size) for first, size in rows if stage >= first) * Fraction(params)
@@ -186,10 +181,6 @@ def test_the_fewest_ranks_may_be_found_in_other_ways(program, key):
 
 def rounded_by_a_table(value, exponent_bits, mantissa_bits, infinities=True):
     """All numbers of a small format in a list; the nearest, and of two the one at an even place."""
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if type(exponent_bits) is not int or type(mantissa_bits) is not int:
-        raise ValueError("bits")
     if math.isnan(value):
         return value
     bias, grid = 2 ** (exponent_bits - 1) - 1, 2**mantissa_bits
@@ -232,7 +223,7 @@ def test_times_of_streams_are_exact_in_binary():
     item = EXERCISES["exposed_communication"]
     for key in range(20):
         for _, cases in item.hidden(Random(f"key {key}")):
-            times = [time for case in cases if not case.raises for part in case.args for time in part]
+            times = [time for case in cases for part in case.args for time in part]
             assert all(float(time * 1024).is_integer() for time in times)
 
 
