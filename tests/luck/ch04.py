@@ -132,14 +132,14 @@ RIGHT = {
                 (DOUBLE_TREE, "return 2 * (levels * latency + min(levels, 1) * message_bytes / bandwidth)"),
                 (
                     HALVING,
-                    "return 2 * math.fsum(latency + message_bytes / 2 ** (k + 1) / bandwidth for k in range(levels))",
+                    "return 2 * sum(latency + message_bytes / 2 ** (k + 1) / bandwidth for k in range(levels))",
                 ),
             ),
         ),
         Right(
             "levels by the logarithm of the library",
             edits=(
-                ("levels = (ranks - 1).bit_length()", "levels = math.ceil(math.log2(ranks))"),
+                ("levels = (ranks - 1).bit_length()", "from math import ceil, log2\n\n    levels = ceil(log2(ranks))"),
                 (HALVING, "return 2 * (levels * latency + (message_bytes - message_bytes / ranks) / bandwidth)"),
             ),
         ),

@@ -315,7 +315,7 @@ RIGHT = {
             edits=(
                 (
                     "    peak, segment = min(peaks)\n",
-                    "    peak, segment = math.inf, 0\n    for found, k in peaks:\n"
+                    "    peak, segment = float('inf'), 0\n    for found, k in peaks:\n"
                     "        if found < peak:\n            peak, segment = found, k\n",
                 ),
             ),

@@ -450,8 +450,6 @@ RIGHT = {
                 ),
             ),
         ),
-        Right(
-            "a sum from the last role on", edits=(("sum(totals.values())}", "sum(list(totals.values())[::-1])}"),)
-        ),
+        Right("a sum from the last role on", edits=(("sum(totals.values())}", "sum(list(totals.values())[::-1])}"),)),
     ),
 }

@@ -28,7 +28,6 @@ def lost(mark: Mark) -> set[str]:
 AFTER = '        if self.finished:\n            raise RuntimeError("the text is finished: no token may follow")\n'
 EAGERLY = "            with torch.no_grad():\n                return self._model(x)\n"
 KNOWN = "if any(request == other.name for other in (*self._waiting, *self._running)):"
-UNPINNED = "if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:"
 MASKED = "    values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))\n"
 FACTOR = ("values.masked_fill(~real, 0).sum()", "(values * real).sum()")
 
@@ -72,7 +71,7 @@ NAMED = [
     ("11-grammars", [("[a-z]{2,}", "[a-z0-9-]{2,}")], "The last label of a domain"),
     (
         "11-schema-to-regex",
-        [(' - _ANNOTATIONS - {"type"}', ' - {"type"}'), (' - _ANNOTATIONS - {"enum", "type"}', ' - {"enum", "type"}')],
+        [(' | _ANNOTATIONS | {"type"}', ' | {"type"}')],
         "annotations",
     ),
     (
@@ -120,7 +119,6 @@ HINTED = [
     ("10-token-budget-scheduler", [(KNOWN, "if False:")], "a name that waits or runs"),
     ("11-speculative-step", [("if uniforms[place] * q >= p:", "if uniforms[place] * q > p:")], "u q = p does not"),
     ("11-constraint-state", [("        if count:\n", "        if True:\n")], "A rollback of 0 changes nothing"),
-    ("14-weight-slots", [(UNPINNED, "if slot not in range(len(self._pins)):")], "wrong slot"),
     (
         "cap-simulate-run",
         [("gaps = iter(failure_gaps)", "gaps = iter(list(failure_gaps))")],
