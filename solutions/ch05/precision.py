@@ -51,8 +51,9 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
 
 
 def _check_factors(growth_factor: float, backoff_factor: float) -> None:
-    checks.require(1 < growth_factor < math.inf, "be finite and above 1", growth_factor=growth_factor)
-    checks.require(0 < backoff_factor < 1, "be between 0 and 1, both excluded", backoff_factor=backoff_factor)
+    checks.finite(growth_factor=growth_factor)
+    checks.require(growth_factor > 1, "be above 1", growth_factor=growth_factor)
+    checks.require(0 < backoff_factor < 1, "be in (0, 1)", backoff_factor=backoff_factor)
 
 
 def dynamic_loss_scale(
