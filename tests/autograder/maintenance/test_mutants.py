@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from autograder import bank
+from autograder.items import Case
 from tools import mutants
 
 FRACTION, TRAFFIC = bank.find("07-bubble-fraction"), bank.find("03-traffic")
@@ -38,6 +39,15 @@ def test_a_refusal_is_left_out_whole_and_checks_stay():
         assert list(mutants.places(ast.parse(check))) == [(mock.ANY, "body", 0)]
     inside = ast.parse("def f(n):\n    if n < 1:\n        raise ValueError(n + 1)\n    return n").body[0]
     assert not [name for parent, name, _ in mutants.places(inside) if isinstance(parent, ast.Compare | ast.BinOp)]
+
+
+def test_what_a_learner_is_given_is_not_changed():
+    """No case is about it: every such mutant would pass."""
+    for text in ("checks.count(n=n)", "ops = _check_order(n)", "if n > 1:\n    checks.count(2, m=m)"):
+        assert changed(text) == set()
+        assert len(list(mutants.places(ast.parse(text)))) == 1
+    tree = ast.parse("def f(n): _check_order(n)\ndef _check_order(n): 2")
+    assert [node.name for node in mutants.own_code(tree, "f")] == ["f"]
 
 
 def test_other_exercises_are_no_part_of_one():
