@@ -125,8 +125,8 @@ def speculative_step(
 
     Args:
         tokens: k drafted ids; may be empty.
-        draft: k rows of probabilities: row i is the one that token i was drawn from, so that the token has some probability
-            there, unless it comes after a rejected one.
+        draft: k rows of probabilities: row i is the one that token i was drawn from, so that the token has some
+            probability there, unless it comes after a rejected one.
         target: k + 1 rows: row i is the target's after the context and the first i drafted tokens.
         uniforms: k + 1 numbers from 0 to below 1.
 
