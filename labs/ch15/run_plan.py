@@ -121,7 +121,7 @@ def traffic_per_gpu(
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
         tp: tensor-parallel ranks; at least 1.
         cp: context-parallel ranks; at least 1.
-        pp: pipeline stages; at least 1. One stage sends nothing to another.
+        pp: pipeline stages; at least 1, and one stage sends nothing to another.
         dp: data-parallel ranks; at least 1.
         microbatches: of one replica and step; at least 1.
         tokens: of one micro-batch, before ``cp`` divides them; positive.
