@@ -31,8 +31,8 @@ def role_bytes(
     Args:
         parameters: of the body; not negative.
         trained: whether the model learns.
-        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained one, and
-            always of a frozen one.
+        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained model, none
+            of a frozen one.
         weight_bytes: of one weight; not negative.
         grad_bytes: of the gradient of one trainable parameter; not negative.
         optimizer_bytes: of all optimizer states of one trainable parameter, master copy included; not negative.
@@ -42,10 +42,12 @@ def role_bytes(
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Hu et al. (2021), arXiv:2106.09685, for adapters.
     """
-    checks.amount(parameters=parameters, trainable=trainable or 0)
-    checks.amount(weight_bytes=weight_bytes, grad_bytes=grad_bytes, optimizer_bytes=optimizer_bytes)
-    checks.require(trained or trainable is None, "be None for a frozen model", trainable=trainable)
-    checks.require((trainable or 0) <= parameters, f"be at most parameters = {parameters}", trainable=trainable)
+    checks.amount(parameters=parameters, weight_bytes=weight_bytes, grad_bytes=grad_bytes)
+    checks.amount(optimizer_bytes=optimizer_bytes)
+    if trainable is not None:
+        checks.require(trained, "be None for a frozen model", trainable=trainable)
+        checks.amount(trainable=trainable)
+        checks.require(trainable <= parameters, "be <= parameters", trainable=trainable)
     raise NotImplementedError("13-role-bytes: not written yet")
 
 
@@ -65,9 +67,9 @@ def rlhf_bytes(
     Args:
         algorithm: ``"ppo"`` (all four models), ``"grpo"`` (no critic) or ``"dpo"`` (neither critic nor reward model).
         policy: its parameters; not negative.
-        critic: its parameters, not negative; None: as many as the policy, 0: no bytes. PPO alone has one.
+        critic: its parameters, not negative; None: as many as the policy, 0: no bytes. For GRPO and DPO it is None.
         reward: parameters of the reward model, not negative; None: as many as the policy for PPO, and for GRPO a rule,
-            which takes no bytes. 0 is a rule too. DPO has none.
+            which takes no bytes. 0 is a rule too. For DPO it is None.
         masters: whether the optimizer keeps fp32 copies of the weights.
         reference: whether the frozen starting point is kept.
 
@@ -77,12 +79,10 @@ def rlhf_bytes(
     Source: Ouyang et al. (2022), arXiv:2203.02155; Shao et al. (2024), arXiv:2402.03300, figure 4.
     """
     checks.one_of(OTHER_ROLES, algorithm=algorithm)
-    checks.amount(policy=policy, critic=critic or 0, reward=reward or 0)
-    given = {"critic": critic, "reward": reward}
-    for name, value in given.items():
-        checks.require(
-            value is None or name in OTHER_ROLES[algorithm],
-            f"be None: {algorithm} has no such model",
-            **{name: value},
-        )
+    checks.amount(policy=policy)
+    known = OTHER_ROLES[algorithm]
+    for role, size in (("critic", critic), ("reward", reward)):
+        if size is not None:
+            checks.require(role in known, f"be None with {algorithm}", **{role: size})
+            checks.amount(**{role: size})
     raise NotImplementedError("13-rlhf-bytes: not written yet")

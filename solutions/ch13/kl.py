@@ -17,6 +17,9 @@ from dataclasses import dataclass
 
 from rankzero import checks
 
+#: How far the sum of a distribution may be from 1.
+SLACK = 1e-6
+
 ESTIMATORS = ("k1", "k2", "k3")
 PLACEMENTS = ("reward", "loss")
 
@@ -37,10 +40,7 @@ def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
 
     Args:
         log_p: log-probability of the sample under p, from which it was drawn; finite.
-        log_q: its log-probability under q; finite.
-
-    Raises:
-        OverflowError: ``log_q`` is more than 709 above ``log_p``, so that no float holds k3.
+        log_q: its log-probability under q; finite. If it is more than 709 above ``log_p``, no float holds k3.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
@@ -55,15 +55,15 @@ def estimator_moments(p: Sequence[float], q: Sequence[float], estimator: str) ->
     Args:
         p: probabilities of the outcomes, from which samples are drawn; they sum to 1. Outcomes of probability 0 are
             never drawn.
-        q: probabilities of the same outcomes under the reference, above 0 wherever that of p is.
+        q: probabilities of the same outcomes under the reference, which sum to 1, > 0 wherever that of p is.
         estimator: ``"k1"``, ``"k2"`` or ``"k3"``.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
     checks.one_of(ESTIMATORS, estimator=estimator)
-    _check_distributions(p=p, q=q)
-    checks.require(len(p) == len(q), "have as many entries", p=p, q=q)
-    checks.require(all(b > 0 for a, b in zip(p, q, strict=True) if a > 0), "be above 0 wherever p is", q=q)
+    _check_distribution(p=p, q=q)
+    checks.require(len(q) == len(p), "be as long as p", q=q)
+    checks.require(all(q[i] > 0 for i in range(len(p)) if p[i] > 0), "be > 0 where p is", q=q)
     drawn = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
     values = [getattr(kl_estimates(math.log(a), math.log(b)), estimator) for a, b in drawn]
     mean = math.fsum(a * value for (a, _), value in zip(drawn, values, strict=True))
@@ -93,8 +93,8 @@ def expected_kl_gradient(
     checks.one_of(ESTIMATORS, estimator=estimator)
     checks.one_of(PLACEMENTS, placement=placement)
     checks.finite(logits=logits, reference_logits=reference_logits)
-    as_many = len(logits) == len(reference_logits) > 0
-    checks.require(as_many, "have as many entries, at least one", logits=logits, reference_logits=reference_logits)
+    alike = len(logits) == len(reference_logits) > 0
+    checks.require(alike, "be as long as reference_logits", logits=logits)
     log_p, log_q = _log_softmax(logits), _log_softmax(reference_logits)
     weights = []
     for a, b in zip(log_p, log_q, strict=True):
@@ -118,9 +118,9 @@ def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: fl
 
     Source: Korbak et al. (2022), arXiv:2205.11275, section 3; Rafailov et al. (2023), arXiv:2305.18290, equation 4.
     """
-    _check_distributions(reference=reference)
+    _check_distribution(reference=reference)
     checks.finite(rewards=rewards)
-    checks.require(len(rewards) == len(reference), f"have {len(reference)} entries, as reference", rewards=rewards)
+    checks.require(len(rewards) == len(reference), "be as long as reference", rewards=rewards)
     checks.positive(beta=beta)
     best = max(reward for share, reward in zip(reference, rewards, strict=True) if share > 0)
     weights = [
@@ -137,7 +137,8 @@ def _log_softmax(logits: Sequence[float]) -> list[float]:
     return [value - norm for value in logits]
 
 
-def _check_distributions(**rows: Sequence[float]) -> None:
-    checks.amount(**rows)
+def _check_distribution(**rows: Sequence[float]) -> None:
+    """Each holds probabilities: finite numbers >= 0 that sum to 1."""
     for name, row in rows.items():
-        checks.require(abs(math.fsum(row) - 1) <= 1e-6, "sum to 1", **{name: row})
+        checks.amount(**{name: row})
+        checks.require(abs(math.fsum(row) - 1) <= SLACK, "sum to 1", **{name: row})

@@ -17,14 +17,13 @@ from torch.nn import functional
 from rankzero import checks
 
 
-def _check_mask(mask: Tensor, **others: Tensor) -> Tensor:
-    """The mask as booleans, [B, T], with a real token in every row; the others must have its shape."""
+def _check_mask(mask: Tensor, **others: Tensor) -> None:
+    """The mask is [B, T], with a real token in every row; the others have its shape."""
+    checks.require(mask.dim() == 2, "be [B, T]", mask=tuple(mask.shape))
+    checks.require(bool(mask.bool().any(1).all()), "have a 1 in every row", mask=mask)
+    shape = tuple(mask.shape)
     for name, other in others.items():
-        fits = other.shape == mask.shape
-        checks.require(fits, f"have the shape of mask, {tuple(mask.shape)}", **{name: tuple(other.shape)})
-    real = mask.bool()
-    checks.require(real.dim() == 2 and bool(real.any(1).all()), "be [B, T] with a real token in every row", mask=mask)
-    return real
+        checks.require(other.shape == shape, f"be {shape}", **{name: tuple(other.shape)})
 
 
 def _mean(values: Tensor, real: Tensor) -> Tensor:
@@ -53,7 +52,7 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     Args:
         logits: of one pass over prompts and responses, [B, S, V]; those at position t predict token t + 1.
         tokens: prompts and responses, [B, S].
-        prompt_length: P, an integer, at least 1 and below S.
+        prompt_length: P, at least 1 and below S.
 
     Returns:
         [B, S - P], of the type of ``logits``.
@@ -70,7 +69,7 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
         scores: one for each response, [B].
         log_probs: of the policy that wrote the tokens, [B, T].
         ref_log_probs: of the reference, [B, T].
-        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         beta: price of one nat, per token; not negative.
 
     Returns:
@@ -78,9 +77,10 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
 
     Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
     """
-    real = _check_mask(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
-    checks.require(scores.shape == mask.shape[:1], "be [B], one for each response", scores=tuple(scores.shape))
+    _check_mask(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
+    checks.require(scores.shape == mask.shape[:1], "be [B]", scores=tuple(scores.shape))
     checks.amount(beta=beta)
+    real = mask.bool()
     rewards = (-beta * (log_probs - ref_log_probs)).masked_fill(~real, 0)
     places = torch.arange(mask.shape[1], device=mask.device)  # [T]
     last = (places * real).max(1, keepdim=True).values  # [B, 1]
@@ -98,7 +98,7 @@ def masked_gae(
     Args:
         rewards: [B, T].
         values: of the critic before each token, [B, T].
-        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         discount: gamma, from 0 to 1.
         gae_lambda: from 0 to 1.
 
@@ -107,8 +107,9 @@ def masked_gae(
 
     Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
     """
-    real = _check_mask(mask, rewards=rewards, values=values)
+    _check_mask(mask, rewards=rewards, values=values)
     checks.between(0, 1, discount=discount, gae_lambda=gae_lambda)
+    real = mask.bool()
     running, next_value = torch.zeros_like(rewards[:, 0]), torch.zeros_like(values[:, 0])
     columns = []
     for t in reversed(range(mask.shape[1])):
@@ -125,14 +126,15 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
     Args:
         values: [B, T].
-        mask: [B, T], with a 1 in every row; where it is 0, the values may be anything, nan and infinities too.
+        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
         eps: added to the (population) variance; not negative.
 
     Returns:
         [B, T], 0 where masked.
     """
-    real = _check_mask(mask, values=values)
+    _check_mask(mask, values=values)
     checks.amount(eps=eps)
+    real = mask.bool()
     centred = (values - _mean(values, real)).masked_fill(~real, 0)
     return centred * torch.rsqrt(_mean(centred.square(), real) + eps)
 
@@ -163,13 +165,14 @@ def policy_loss(
         log_probs: of the policy that learns, [B, T]; the gradient flows here.
         old_log_probs: of the policy that wrote the tokens, [B, T].
         advantages: [B, T].
-        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         clip: epsilon; positive.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
-    real = _check_mask(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    _check_mask(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
     checks.positive(clip=clip)
+    real = mask.bool()
     log_ratio = (log_probs - old_log_probs).masked_fill(~real, 0)  # before exp: infinity times 0 is nan
     gains = advantages.masked_fill(~real, 0)
     # Far above 1 + clip the clipped term counts unless the advantage is negative. There exp must not overflow either.
@@ -189,13 +192,14 @@ def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor
         values: of the critic that learns, [B, T]; the gradient flows here.
         old_values: of the critic at the time of the rollout, [B, T].
         returns: what it should have predicted, [B, T].
-        mask: [B, T], with a 1 in every row; where it is 0, the others may hold anything, nan and infinities too.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         clip: positive.
 
     Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
     """
-    real = _check_mask(mask, values=values, old_values=old_values, returns=returns)
+    _check_mask(mask, values=values, old_values=old_values, returns=returns)
     checks.positive(clip=clip)
+    real = mask.bool()
     values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))
     held = old_values + (values - old_values).clamp(-clip, clip)
     return 0.5 * _mean(torch.maximum((values - returns).square(), (held - returns).square()), real)
@@ -210,8 +214,8 @@ def preference_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
 
     Source: Bradley and Terry (1952), doi:10.2307/2334029; Ouyang et al. (2022), arXiv:2203.02155, eq. 1.
     """
-    pairs = chosen.shape == rejected.shape and chosen.dim() == 1 and len(chosen) > 0
-    checks.require(pairs, "be [N], N at least 1", chosen=tuple(chosen.shape), rejected=tuple(rejected.shape))
+    checks.require(chosen.dim() == 1 and len(chosen) > 0, "be [N]", chosen=chosen)
+    checks.require(rejected.shape == chosen.shape, "fit chosen", rejected=rejected)
     return -functional.logsigmoid(chosen - rejected).mean()
 
 
@@ -219,8 +223,8 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """The advantage of each response over the other answers to its prompt.
 
     Args:
-        rewards: [B * G], whole groups; the answers to one prompt are next to each other.
-        group_size: G, an integer, at least 2.
+        rewards: [B * G]; the answers to one prompt are next to each other.
+        group_size: G, at least 2.
         normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
         eps: keeps a group of equal rewards at 0; positive.
 
@@ -231,8 +235,8 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """
     checks.count(2, group_size=group_size)
     checks.positive(eps=eps)
-    whole = rewards.dim() == 1 and len(rewards) > 0 and len(rewards) % group_size == 0
-    checks.require(whole, f"be [B * {group_size}], B at least 1", rewards=tuple(rewards.shape))
+    checks.require(rewards.dim() == 1, "be 1-D", rewards=tuple(rewards.shape))
+    checks.require(len(rewards) % group_size == 0, "be whole groups", rewards=rewards)
     groups = rewards.view(-1, group_size)
     centred = groups - groups.mean(1, keepdim=True)
     return (centred / (groups.std(1, keepdim=True) + eps) if normalize else centred).flatten()

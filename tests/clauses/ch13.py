@@ -124,15 +124,15 @@ CLAUSES = {
         Clause(
             "the adapter has weights of its own beside the body's", edits=(("(parameters + adapter)", "parameters"),)
         ),
-        Clause("None: all of a trained one", edits=(("(parameters if trainable is None", "(0 if trainable is None"),)),
+        Clause(
+            "None: all of a trained model", edits=(("(parameters if trainable is None", "(0 if trainable is None"),)
+        ),
     ),
     "13-rlhf-bytes": (
-        Clause("PPO alone has one.", why="a check at the head says so"),
         Clause(
             "whether the optimizer keeps fp32 copies of the weights", edits=(("master=bool(masters)", "master=True"),)
         ),
         Clause("0 is a rule too.", edits=(("policy if value is None else value for", "value or policy for"),)),
-        Clause("DPO has none.", why="a check at the head says so"),
         Clause(
             "The reference has as many parameters as the policy.",
             edits=(

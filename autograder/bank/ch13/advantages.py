@@ -65,6 +65,7 @@ TOKEN_REWARDS = Build(
             )
         ),
         _rewarded(Random("a gap"), [[1, 0, 0, 1, 0]], 0.2),
+        _rewarded(Random("no price"), [[1, 1, 0], [1, 1, 1]], 0.0),
     ),
     groups=(
         Group("batches", _paid, 5, "-beta k1 on real tokens; the score once, at the last of them; 0 in the padding."),
@@ -142,6 +143,7 @@ MASKED_GAE = Build(
         Case(
             (tensor([[0, 0, 5, 5, 0, 1]]), tensor([[0.1, 0.2, 9, 9, 0.3, 0.4]]), tensor([[1, 1, 0, 0, 1, 1]]), 1.0, 0.9)
         ),
+        Case((tensor([[0, 0, 1]]), tensor([[0.2, 0.4, 0.6]]), tensor([[1, 1, 1]]), 0.9, 1.0)),
     ),
     groups=(
         Group(

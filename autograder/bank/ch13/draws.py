@@ -19,11 +19,6 @@ def tensor(given: Rows, dtype: str = "float64") -> Tensor:
     return Tensor.of([value for row in given for value in row], dtype, (len(given), len(given[0])))
 
 
-def first_row(given: Tensor) -> Tensor:
-    """The first row alone, [1, T]: a shape that does not fit, and that torch stretches without a word."""
-    return Tensor(given.dtype, (1, *given.shape[1:]), given.data[: len(given.data) // given.shape[0]])
-
-
 def lengths(rng: Random, batch: int, length: int) -> list[int]:
     """How many tokens of each response are real: from 1 to all, and not the same in all."""
     drawn = [rng.randint(1, length) for _ in range(batch)]

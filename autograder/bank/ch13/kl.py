@@ -8,8 +8,6 @@ from random import Random
 from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Slip
 
-NAN, INF = float("nan"), float("inf")
-
 
 def _log(rng: Random) -> float:
     return round(rng.uniform(-12, 0), 3)

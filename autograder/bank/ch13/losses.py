@@ -79,6 +79,7 @@ POLICY_LOSS = Build(
             (tensor([[log(1.5), log(0.5), 0, 3]]), tensor([[0] * 4]), tensor([[1, -1, 2, 50]]), tensor([[1, 1, 1, 0]]))
         ),
         Case((tensor([[-1, -inf]]), tensor([[-1.1, -inf]]), tensor([[2, 0]]), tensor([[1, 0]]))),
+        Case((tensor([[-1, -0.5]]), tensor([[-0.5, -1]]), tensor([[-2, -1]]), tensor([[1, 1]]), 0.1)),
     ),
     groups=(
         Group("batches", _any_step, 5, "The negative of PPO's objective, a mean over the real tokens."),
@@ -144,6 +145,7 @@ VALUE_LOSS = Build(
     cases=(
         Case((tensor([[1, 0, 5]]), tensor([[0.5, 0.1, 5]]), tensor([[1.5, 1, 0]]), tensor([[1, 1, 0]]))),
         _valued(Random("values"), ending([2, 1], 2)),
+        Case((tensor([[1, 0.2]]), tensor([[0.4, 0.3]]), tensor([[2, 0]]), tensor([[1, 1]]), 0.5)),
     ),
     groups=(
         Group("batches", _any_value, 5, "Half the mean of the larger squared error, over the real tokens."),

@@ -111,6 +111,7 @@ RESPONSE_LOG_PROBS = Build(
     cases=(
         Case((SINES, _tokens([[1, 3, 0, 5]]), 2)),
         Case((SINES, _tokens([[1, 3, 0, 5]]), 1)),
+        Case((SINES, _tokens([[1, 3, 0, 5]]), 3)),
     ),
     groups=(
         Group("batches", _batch, 5, "The logits at t - 1 are about the token at t, from the end of the prompt on."),

@@ -67,7 +67,7 @@ def test_whole_jobs(arguments, settings, total):
 
 
 def test_a_model_of_no_parameters_is_not_none():
-    with pytest.raises(ValueError, match="critic must be None: dpo"):
+    with pytest.raises(ValueError, match="critic must be None with dpo"):
         rlhf_bytes("dpo", 7e9, critic=0)
 
 
