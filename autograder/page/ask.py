@@ -54,7 +54,7 @@ def ready() -> None:
     """Called before a picture of Python's memory is taken: read and import what every check needs later."""
     in_page.homes()
     children.offered()
-    for name in ("groups", "refusals", "rules", "vectors"):
+    for name in ("groups", "rules", "vectors"):
         importlib.import_module(f"autograder.bank.{name}")
 
 

@@ -47,10 +47,6 @@ def floats_gathered_into_parts(value):
 
 
 def fewest_by_fractions(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    if not (0 <= parameters < math.inf and 0 < memory < math.inf and 0 < bytes_per_parameter < math.inf):
-        raise ValueError("sizes")
-    if not 0 <= reserve < memory:
-        raise ValueError("reserve")
     free = Fraction(memory) - Fraction(reserve)
     return max(1, math.ceil(Fraction(parameters) * Fraction(bytes_per_parameter) / free))
 

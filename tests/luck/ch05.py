@@ -11,19 +11,12 @@ from tools.luck import Right
 def waits_on_a_heap_of_ends(compute, communication):
     """The end of each transfer as a maximum over the buckets from which the stream never idles."""
     total = math.fsum(compute)
-    check = [*compute, *communication]
-    if len(compute) != len(communication) or not all(0 <= time < math.inf for time in check):
-        raise ValueError("lengths or times")
     ends = [math.fsum(compute[: first + 1]) + math.fsum(communication[first:]) - total for first in range(len(compute))]
     return max([0.0, *ends])
 
 
 def rounded_in_fractions(value, exponent_bits, mantissa_bits, infinities=True):
     """The grid in exact arithmetic."""
-    if type(exponent_bits) is not int or type(mantissa_bits) is not int:
-        raise ValueError("bits")
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
     if value != value or value == 0:
         return value
     bias = 2 ** (exponent_bits - 1) - 1
@@ -42,10 +35,6 @@ def rounded_in_fractions(value, exponent_bits, mantissa_bits, infinities=True):
 
 def path_by_recursion(curvature, learning_rate, delay, steps, start=1.0):
     """The same path as factors of the start, multiplied at the end."""
-    if not 0 < curvature < math.inf or not 0 <= learning_rate < math.inf or not math.isfinite(start):
-        raise ValueError("numbers")
-    if type(delay) is not int or type(steps) is not int or delay < 0 or steps < 0:
-        raise ValueError("counts")
     rate, factors = curvature * learning_rate, [1.0]
     while len(factors) <= steps:
         late = factors[max(0, len(factors) - 1 - delay)]
@@ -58,10 +47,6 @@ def rate_by_the_rule_alone(base, base_batch, batch, rule, noise_scale=None):
     used = [base, base_batch, batch]
     if rule == "noise" and noise_scale is not None:
         used.append(noise_scale)
-    elif rule not in ("linear", "sqrt"):
-        raise ValueError(f"rule {rule!r}, noise_scale {noise_scale!r}")
-    if not all(math.isfinite(value) and value > 0 for value in used):
-        raise ValueError(f"out of range: {used}")
     if rule == "noise":
         largest = base * (1 + noise_scale / base_batch)
         return largest / (1 + noise_scale / batch)
@@ -71,10 +56,6 @@ def rate_by_the_rule_alone(base, base_batch, batch, rule, noise_scale=None):
 def ranks_by_doubling(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
     """The definition: the first number of ranks whose sum fits, found by halving."""
     sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if type(stage) is not int or not 0 <= stage <= 3 or not 0 < memory < math.inf:
-        raise ValueError("stage or memory")
-    if not all(0 <= value < math.inf for value in (params, other, *sizes)):
-        raise ValueError("out of range")
 
     def total(ranks):
         parts = (size if stage < first else size / ranks for size, first in zip(sizes, (3, 2, 1), strict=True))

@@ -177,8 +177,6 @@ def reshard_receives_first(local, source, target, plan):
 
 def push_into_one_buffer(state, trainer, rollout_group, bucket_bytes):
     """Buckets are cut by cumulative sizes, bytes go through one buffer that is written and read in slices."""
-    if type(bucket_bytes) is not int or bucket_bytes < 1:
-        raise ValueError("bucket_bytes")
     seen, tensors = set(), []
     for name in sorted(state):
         key = state[name].data_ptr(), state[name].shape

@@ -9,7 +9,6 @@ from unittest import mock
 import pytest
 
 from autograder import bank
-from autograder.items import Case
 from tools import mutants
 
 FRACTION, TRAFFIC = bank.find("07-bubble-fraction"), bank.find("03-traffic")
