@@ -149,7 +149,9 @@ def _check_schema(schema: Any, level: int = 1) -> None:
         least = schema.get(low, 0)
         checks.count(0, **{low: least})
         checks.count(least, **{high: schema.get(high, least)})
-    for inner in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+    properties = schema.get("properties", {})
+    checks.require(isinstance(properties, Mapping), "be a dictionary", properties=properties)
+    for inner in (*properties.values(), *([schema["items"]] if "items" in schema else [])):
         _check_schema(inner, level + 1)
 
 

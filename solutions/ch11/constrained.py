@@ -254,26 +254,28 @@ def _check_schema(schema: Any, level: int = 1) -> None:
         least = schema.get(low, 0)
         checks.count(0, **{low: least})
         checks.count(least, **{high: schema.get(high, least)})
-    for inner in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+    properties = schema.get("properties", {})
+    checks.require(isinstance(properties, Mapping), "be a dictionary", properties=properties)
+    for inner in (*properties.values(), *([schema["items"]] if "items" in schema else [])):
         _check_schema(inner, level + 1)
 
 
 def _pattern(schema: Mapping[str, Any]) -> str:
-    known = _KEYWORDS["enum" if "enum" in schema else schema["type"]] | _ANNOTATIONS | {"type"}
+    kind = "enum" if "enum" in schema else schema["type"]
     for keyword in schema:
-        if keyword not in known:
-            raise ValueError(f"{keyword} cannot be enforced here")
-    if "enum" in schema:
+        if keyword not in _KEYWORDS[kind] | _ANNOTATIONS | {"type"}:
+            raise ValueError(f"{keyword} is not a keyword of {'an' if kind == 'enum' else 'type'} {kind} here")
+    if kind == "enum":
         return f"({'|'.join(map(_written, schema['enum']))})"
-    if schema["type"] == "object":
+    if kind == "object":
         members = (f"{_written(key)}:{_pattern(value)}" for key, value in schema.get("properties", {}).items())
         return rf"\{{{','.join(members)}\}}"
-    if schema["type"] == "array":
+    if kind == "array":
         return _array(schema)
-    if schema["type"] == "string":
+    if kind == "string":
         least, most = _bounds(schema, "minLength", "maxLength")
         return f'"{_CHARACTERS}{{{least},{most}}}"'
-    return {"integer": _INTEGER, "boolean": "(true|false)", "null": "null"}[schema["type"]]
+    return {"integer": _INTEGER, "boolean": "(true|false)", "null": "null"}[kind]
 
 
 def _written(value: Any) -> str:

@@ -311,8 +311,10 @@ SCHEMA_TO_REGEX = Build(
             "Schemas outside the list were accepted: unknown keywords, missing bounds.",
             edits=(
                 (
-                    "    for keyword in schema:\n        if keyword not in known:\n"
-                    '            raise ValueError(f"{keyword} cannot be enforced here")\n',
+                    "    for keyword in schema:\n"
+                    '        if keyword not in _KEYWORDS[kind] | _ANNOTATIONS | {"type"}:\n'
+                    "            raise ValueError(f\"{keyword} is not a keyword of {'an' if kind == 'enum' else 'type'}"
+                    ' {kind} here")\n',
                     "",
                 ),
                 ("{{{max(least - 1, 0)},{most - 1}}}", "*"),
