@@ -206,9 +206,10 @@ def _joined(chosen: Sequence[Piece]) -> str:
             group = _group(piece.text)
             groups[group] = groups.get(group, "") + piece.text
     text = "\n".join(group for _, group in sorted(groups.items()))
-    for piece in chosen:
-        if not piece.is_import:
-            text += "\n" * max(piece.blank, 1) * bool(text) + piece.text
+    rest = [piece for piece in chosen if not piece.is_import]
+    for place, piece in enumerate(rest):
+        first = place == 0 and not piece.text.startswith(("def ", "class ", "@"))  # a constant right below the imports
+        text += "\n" * (1 if first else max(piece.blank, 1)) * bool(text) + piece.text
     return text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rankzero import checks
 
-#: Bytes of one number by type; tf32 is a way to multiply numbers that are stored as fp32.
+#: Bytes of one number by type; tf32 is a way to multiply what is stored as fp32.
 NUMBER_BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
 
 #: Moments that an optimizer keeps for each parameter.
