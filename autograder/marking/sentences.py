@@ -90,8 +90,8 @@ def hidden_sentences(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence
     before = "" if all(map(was_tried, outcomes)) else BEFORE
     for group in paper.item.groups:
         places = [place for place in failing if paper.asked[place].group is group]
-        if sentences and group.name == "bad input" and all(map(refused, places)):
-            continue  # these cases fail only in calls that the sentence above is about
+        if sentences and "Error" in group.hint and all(map(refused, places)):
+            continue  # what it tells to refuse is refused: the sentence above is about the rest
         if places:
             asked = paper.asked[places[0]]
             remark = _remark(asked.expected, outcomes[places[0]], faults[places[0]] or "", before)

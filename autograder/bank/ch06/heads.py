@@ -80,7 +80,7 @@ HEAD_PARTITION = Build(
         ),
         Group("one key-value head", _one_key, 3, "Every rank holds the only key-value head."),
         listed(
-            "bad input",
+            "heads that do not fit",
             _bad_heads_of_each,
             "Where the heads cannot be split over the ranks, ValueError must be raised.",
         ),

@@ -145,7 +145,7 @@ TOKEN_INDEX = Build(
         Group(
             "empty tokens, EOS", _special, 4, "Empty tokens and EOS never appear, wherever they are in the vocabulary."
         ),
-        Group("bad input", _unspeakable, 3, "If no text of the vocabulary matches, raise ValueError."),
+        Group("no text", _unspeakable, 3, "If no text of the vocabulary matches, raise ValueError."),
     ),
     slips=(
         Slip(
