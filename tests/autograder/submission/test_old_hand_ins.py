@@ -1,7 +1,8 @@
-"""What learners handed in while ``labs/`` was one flat folder (version 0.1.0) earns the same, line for line.
+"""What learners handed in while ``labs/`` was one flat folder (version 0.1.0) earns what it earned, line for line.
 
-Each file, folder, notebook or archive in ``old_hand_ins`` was graded by the grader of that time with the key below; the
-text beside it is what that grader printed, but for the line about the host's sandbox.
+Each file, folder, notebook or archive in ``old_hand_ins`` was graded by the grader of that time with the key below. The
+text beside it is what that grader printed, but for the line about the host's sandbox, and without the cases about
+ranges that were asked then: no points were lost or won with them.
 """
 
 from __future__ import annotations
