@@ -28,12 +28,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from autograder import bank
+from autograder import bank, given
 from autograder.items import Build, Case
 from autograder.marking import compare, judge, trusted
 from autograder.marking.outcome import Outcome
 from autograder.running.exam import Exam
-from tools import stubs
 
 PLAIN = ("call", "calls")
 KEYS = ("key 0", "key 1", "key 2")
@@ -67,7 +66,7 @@ NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "a
 
 def variants(node: ast.AST) -> Iterator[ast.AST]:
     """The ways to change one node, each as a new node to replace it."""
-    if stubs.is_check(node):
+    if given.is_check(node):
         return
     if refuses(node):
         yield ast.Pass()
@@ -143,7 +142,7 @@ def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
         for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr) and not is_text(child):
                 yield node, name, place
-                if not (refuses(child) or stubs.is_check(child)):
+                if not (refuses(child) or given.is_check(child)):
                     yield from places(child)
 
 

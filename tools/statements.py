@@ -80,20 +80,25 @@ def _changed(node: ast.AST) -> set[str]:
     return set()
 
 
-def _symbols(node: ast.stmt) -> tuple[set[str], set[str], set[str]]:
+def _outer(scope: symtable.SymbolTable) -> set[str]:
+    """The names that a scope reads from outside; in ``name = name`` a class reads it there, too."""
+    own = scope.get_type() == "class"
+    return {name.get_name() for name in scope.get_symbols() if name.is_referenced() and (own or name.is_global())}
+
+
+def symbols(node: ast.stmt) -> tuple[set[str], set[str], set[str]]:
     """The names that a simple statement or a definition binds, those that it reads, and those that scopes in it do."""
     table = symtable.symtable(ast.unparse(node), "<cell>", "exec")
     own = table.get_symbols()
-    inner = [name for scope in _scopes(table) for name in scope.get_symbols()]
     binds = {name.get_name() for name in own if name.is_assigned() or name.is_imported()}
     reads = {name.get_name() for name in own if name.is_referenced()}
-    scoped = {name.get_name() for name in inner if name.is_global() and name.is_referenced()}
+    scoped = {name for scope in _scopes(table) for name in _outer(scope)}
     return binds, reads | (binds if isinstance(node, ast.AugAssign) else set()), scoped
 
 
 def _names(node: ast.stmt) -> tuple[set[str], set[str]]:
     """The names that a simple statement or a definition binds, and all that it reads."""
-    binds, reads, scoped = _symbols(node)
+    binds, reads, scoped = symbols(node)
     return binds, reads | scoped
 
 
@@ -145,7 +150,7 @@ def _statement(node: ast.stmt, text: str) -> Statement:
     reads, binds = _read([node], set())
     later: set[str] = set()
     if isinstance(node, ast.FunctionDef):
-        _, reads, later = _symbols(node)
+        _, reads, later = symbols(node)
     changes = frozenset(name for part in parts for name in _changed(part)) - {""}
     return Statement(node, text, frozenset(binds), frozenset(reads), frozenset(later), changes)
 

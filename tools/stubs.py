@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import itertools
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,11 +20,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import bank
+from autograder import bank, given
 from autograder.items import Build, Debug
 from rankzero.facts import chapters
 from rankzero.facts.chapters import CHAPTERS
-from tools import columns
+from tools import columns, statements
 from tools.common import ROOT, fail, notebooks, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
@@ -58,8 +57,9 @@ class Piece:
         return all(name.startswith("_") for name in self.names)
 
     def uses(self) -> set[str]:
-        """The names that it reads."""
-        return {node.id for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.Name)}
+        """The names of its module that it reads; its own arguments are none."""
+        found = [statements.symbols(node) for node in ast.parse(self.text).body]
+        return {name for _, own, inner in found for name in own | inner}
 
 
 def _names(node: ast.stmt) -> frozenset[str]:
@@ -84,28 +84,9 @@ def _head(node: Definition, lines: Sequence[str]) -> str:
 
 
 def _given(body: Sequence[ast.stmt], lines: Sequence[str]) -> str:
-    """The checks at the head of a function, whose docstring is the first statement, if there is one.
-
-    They reach to the last check of a row of checks and assignments: ``ranks = dist.get_world_size(group)`` may stand
-    between two of them.
-    """
-    start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
-    row = list(itertools.takewhile(lambda one: is_check(one) or isinstance(one, ast.Assign), body[start:]))
-    while row and not is_check(row[-1]):
-        row.pop()
+    """The checks at the head of a function, as in the source."""
+    row = given.given(body)
     return "".join(lines[row[0].lineno - 1 : row[-1].end_lineno]) if row else ""
-
-
-def is_check(node: ast.AST) -> bool:
-    """Whether a statement calls ``checks.``... or a private ``_check``..., or does nothing else in a loop or branch."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="checks")))):
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) | ast.Assign(value=ast.Call(func=ast.Name(id=name))):
-            return name.startswith("_check")
-        case ast.For(body=body, orelse=others) | ast.If(body=body, orelse=others):
-            return all(map(is_check, (*body, *others)))
-    return False
 
 
 def _stub(node: Definition, lines: Sequence[str], identifier: str) -> str:

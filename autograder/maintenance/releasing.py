@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, syntax
+from autograder import bank, given, syntax
 from autograder.items import Build, Debug
 
 #: The file that lists the files of a release with their hashes, so that a later release may replace them.
@@ -221,8 +221,9 @@ def _functions(node: Any) -> list[Any]:
 
 
 def _is_stub(node: Any) -> bool:
-    """Whether a function does nothing but raise."""
-    return len(body := _body(node)) == 1 and body[0].startswith("Raise(")
+    """Whether a function does nothing but check its arguments and raise."""
+    rest = _statements(node)[len(given.given(node.body)) :]
+    return len(rest) == 1 and isinstance(rest[0], ast.Raise)
 
 
 def _reference(root: Path, item: Build) -> list[str]:
@@ -240,6 +241,9 @@ def _definitions(source: str) -> list[Any]:
 
 
 def _body(node: Any) -> list[str]:
-    """The statements of a definition, without its docstring and independent of its layout."""
-    statements = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    return [ast.dump(statement) for statement in statements]
+    """The statements of a definition, independent of its layout."""
+    return [ast.dump(statement) for statement in _statements(node)]
+
+
+def _statements(node: Any) -> list[ast.stmt]:
+    return node.body[1:] if ast.get_docstring(node) is not None else node.body

@@ -209,6 +209,12 @@ def test_a_cell_runs_alone(one):
     assert one.function in run(source)
 
 
+def test_an_argument_is_not_taken_for_a_function_of_its_name():
+    """Kills a cell that brings another exercise along, whole, because a checked argument has its name."""
+    source = f'{MODULE}\n\ndef side(area: float) -> float:\n    """Its root."""\n    checks.positive(area=area)\n'
+    assert "def area" not in stubs.cell(source, item("side"))
+
+
 def test_a_cell_brings_the_data_class_of_its_signature():
     assert "class Pair" in stubs.cell(MODULE, AREA)
     assert "class Pair" not in stubs.cell(MODULE, COUNTER)

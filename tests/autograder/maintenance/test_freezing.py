@@ -136,7 +136,7 @@ def moved(item):
 
 def test_a_changed_file_is_refused(content):
     text = json.dumps(content)
-    other = json.loads(text.replace('"raised"', '"value"', 1))
+    other = json.loads(text.replace('"value"', '"raised"', 1))
     with pytest.raises(NotFrozen, match="changed after they were written"):
         thaw(other)
     with pytest.raises(NotFrozen, match="changed after they were written"):
@@ -209,8 +209,8 @@ def test_an_item_that_has_left_the_bank_is_named(content):
 
 
 def test_a_group_that_has_left_the_bank_is_named(content):
-    items = json.loads(json.dumps(content["items"]).replace('"group": "bad input"', '"group": "worse input"'))
-    with pytest.raises(NotFrozen, match="no longer has the group 'worse input'"):
+    items = json.loads(json.dumps(content["items"]).replace('"group": "one rank"', '"group": "no rank"'))
+    with pytest.raises(NotFrozen, match="no longer has the group 'no rank'"):
         thaw(changed(content, items=items))
 
 
