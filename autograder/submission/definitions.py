@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autograder import bank, syntax
+from autograder import bank, given, syntax
 from autograder.items import Debug
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -38,26 +38,20 @@ def definitions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, Definitio
 def is_check(node: ast.stmt) -> bool:
     """Whether a statement is ``f = check(f)``, after which the learner's own function goes on in grading."""
     match node:
-        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call(func=function, args=[ast.Name(id=given)])):
+        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call(func=function, args=[ast.Name(id=own)])):
             called = getattr(function, "attr", getattr(function, "id", ""))
-            return target == given and called == "check"
+            return target == own and called == "check"
     return False
 
 
 def _is_blank(function: _Function) -> bool:
     """Whether a function does nothing, or nothing but raise, besides the given checks of its arguments."""
-    body = [part for part in _body(function) if not _is_given(part)]
+    body = [part for part in _body(function) if not _is_nothing(part)]
     return not body or (len(body) == 1 and isinstance(body[0], ast.Raise))
 
 
-def _is_given(node: ast.stmt) -> bool:
-    """Whether a statement is ``pass``, ``...``, or a call such as ``checks.count(ranks=ranks)``."""
-    match node:
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="checks")))):
-            return True
-    return False
+def _is_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 @functools.cache
@@ -79,6 +73,7 @@ def _statements(node: ast.stmt) -> tuple[str, ...]:
 
 
 def _body(node: ast.stmt) -> list[ast.stmt]:
-    """The statements of a definition without its docstring."""
+    """The statements of a definition without its docstring and the given checks."""
     assert isinstance(node, _Function | ast.ClassDef)
-    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    documented = ast.get_docstring(node, clean=False) is not None
+    return node.body[documented + len(given.given(node.body)) :]

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from autograder import given
 from autograder.submission.definitions import is_check
 
 #: Methods that change the object they are called on, wherever the call stands.
@@ -223,7 +224,7 @@ def _changes(nodes: Iterable[ast.stmt], calls: Mapping[str, Call]) -> set[str]:
             found.add(ANY if _root(part) in NAMESPACES else _root(part))
         elif isinstance(part, ast.Call):
             found |= _changed_by(part, calls)
-        elif isinstance(part, ast.Expr):
+        elif isinstance(part, ast.Expr) and not given.is_check(part):
             value = part.value.value if isinstance(part.value, ast.Await) else part.value
             if isinstance(value, ast.Call) and _last(value.func) not in SHOWING:
                 found |= _perhaps_changed_by(value, calls)
@@ -255,8 +256,8 @@ def _perhaps_changed_by(call: ast.Call, calls: Mapping[str, Call]) -> set[str]:
     if isinstance(call.func, ast.Name) and (call.func.id in calls):
         return set()
     found = {_root(call.func)} if isinstance(call.func, ast.Attribute) else set()
-    given = {_root(part) for part in (*call.args, *(one.value for one in call.keywords))}
-    return found | (given - calls.keys())
+    handed = {_root(part) for part in (*call.args, *(one.value for one in call.keywords))}
+    return found | (handed - calls.keys())
 
 
 def _is_setting(node: ast.stmt) -> bool:
@@ -289,5 +290,5 @@ def _calls(statements: Sequence[tuple[ast.stmt, str]], fixed: Collection[str]) -
 def _arguments(node: ast.AST) -> list[ast.arg]:
     if not isinstance(node, _Function):
         return []
-    given = node.args
-    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+    own = node.args
+    return [*own.posonlyargs, *own.args, *own.kwonlyargs, *filter(None, (own.vararg, own.kwarg))]

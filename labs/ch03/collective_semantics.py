@@ -48,17 +48,16 @@ def collective_outputs(
 
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """
-    ranks = len(inputs)
     checks.one_of(OPERATIONS, operation=operation)
     checks.one_of(REDUCTIONS, reduction=reduction)
-    checks.require(ranks > 0, "hold one list per rank", inputs=inputs)
-    checks.count(0, ranks - 1, root=root)
     _check_lists(operation, inputs, root)
     raise NotImplementedError("03-collective-outputs: not written yet")
 
 
 def _check_lists(operation: str, inputs: Sequence[Sequence[float] | None], root: int) -> None:
     """The lists that count have one length, and the ranks divide it where a list is cut."""
+    checks.require(len(inputs) > 0, "hold one list per rank", inputs=inputs)
+    checks.count(0, len(inputs) - 1, root=root)
     counting = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
     lengths = {len(values or ()) for values in counting}
     checks.require(len(lengths) == 1, "hold lists of one length", inputs=inputs)

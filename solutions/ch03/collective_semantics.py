@@ -47,12 +47,10 @@ def collective_outputs(
 
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """
-    ranks = len(inputs)
     checks.one_of(OPERATIONS, operation=operation)
     checks.one_of(REDUCTIONS, reduction=reduction)
-    checks.require(ranks > 0, "hold one list per rank", inputs=inputs)
-    checks.count(0, ranks - 1, root=root)
     _check_lists(operation, inputs, root)
+    ranks = len(inputs)
     read = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
     lists = [list(values or ()) for values in read]
 
@@ -98,6 +96,8 @@ def _joined(lists: Iterable[list[float]]) -> list[float]:
 
 def _check_lists(operation: str, inputs: Sequence[Sequence[float] | None], root: int) -> None:
     """The lists that count have one length, and the ranks divide it where a list is cut."""
+    checks.require(len(inputs) > 0, "hold one list per rank", inputs=inputs)
+    checks.count(0, len(inputs) - 1, root=root)
     counting = [inputs[root]] if operation in ("broadcast", "scatter") else inputs
     lengths = {len(values or ()) for values in counting}
     checks.require(len(lengths) == 1, "hold lists of one length", inputs=inputs)

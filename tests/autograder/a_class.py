@@ -20,7 +20,7 @@ ITEMS = ("02-message-time", "03-ring-all-reduce-time")
 #: Long enough for a busy machine, short enough for programs that never end.
 LIMITS = Limits(imports=2.0, call=1.0, submission=8.0, losses=1)
 HOSTILE = Path(__file__).parent / "hostile"
-HEAD = "from __future__ import annotations\n\nimport math\n\n\n"
+HEAD = "from __future__ import annotations\n\nimport math\n\nfrom rankzero import checks\n\n\n"
 
 #: Hostile programs that end soon, and in the same way each time.
 STEADY = tuple(
