@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
 
 from autograder.bank.groups import listed
-from autograder.items import Case, Group, Stage, Tensor, invalid
+from autograder.items import Case, Group, Stage, Tensor
 
 
 def one_of_each(name: str, cases: Callable[[Random], Sequence[Case]], hint: str) -> Group:
     """A group of which every key tries all ``cases``, which are equally many for each key."""
     return listed(name, cases, hint)
-
-
-def replaced(good: Sequence[Any], wrong: Sequence[tuple[int, Any]]) -> list[Case]:
-    """One call that must be refused for each ``(place, value)``: the right arguments, of which that one is replaced."""
-    return [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
 
 
 def numbers(rng: Random, *shape: int, dtype: str = "float64") -> Tensor:
