@@ -300,11 +300,11 @@ CLAUSES = {
             edits=(("dict.fromkeys(parameters) if parameter.requires_grad]", "dict.fromkeys(parameters)]"),),
         ),
         Clause(
-            "One whose ``grad`` is None on this rank travels as zeros and gets the result too",
+            "One whose ``grad`` is None on this rank travels as zeros",
             edits=(("        if not ranks:\n", "        if ranks < dist.get_world_size(group):\n"),),
         ),
         Clause(
-            "is None on every rank: then it stays None",
+            "on every rank travels all the same, but stays None",
             edits=(("            parameter.grad = None\n", "            continue\n"),),
         ),
         Clause(
