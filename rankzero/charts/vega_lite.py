@@ -311,9 +311,10 @@ def _titled(view: Spec) -> Spec:
     """``view`` and the views in it, with long titles wrapped, and on a phone titles of axes and names of rows."""
     views: Spec = {key: [_titled(one) for one in view[key]] for key in ("hconcat", "vconcat", "layer") if key in view}
     most = room(*TITLE_WIDTH)
-    title = view.get("title")
-    if isinstance(title, str) and len(title) > most:
-        views["title"] = wrap(title, most)
+    title = view.get("title") or []
+    lines = [title] if isinstance(title, str) else title
+    if any(len(line) > most for line in lines):
+        views["title"] = [part for line in lines for part in wrap(line, most)]
     if on_phone() and "encoding" in view:
         broken = {"x": _broken, "y": _lines}
         views["encoding"] = {key: broken[key](one) if key in broken else one for key, one in view["encoding"].items()}

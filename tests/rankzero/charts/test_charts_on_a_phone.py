@@ -28,6 +28,7 @@ CELLS = [
 KINDS = {
     "lines": lambda: charts.lines(POINTS, NUMBER, OTHER, by="name", title=LONG),
     "bars": lambda: charts.bars(POINTS, Axis("x", "step", category=True), OTHER, by="name", title=LONG),
+    "lines under two titles": lambda: charts.lines(POINTS, NUMBER, OTHER, by="name") | {"title": [LONG, LONG]},
     "shares": lambda: charts.shares(POINTS, NUMBER, Axis("name", "plan", category=True), by="x", title=LONG),
     "stacks": lambda: charts.stacks(
         [{"x": x, "y": 1, "name": "a"} for x in range(40)], Axis("x", "rank", category=True), OTHER, by="name"
