@@ -56,8 +56,13 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
 def refuses(paper: Paper, place: int) -> bool:
     """Whether the case at ``place``, or one of its calls, has to raise."""
     expected = paper.asked[place].expected
-    answers = expected.value if paper.item.grade == "calls" and expected.kind == "value" else []
-    return expected.kind != "value" or any(compare.error_of(answer) for answer in answers)
+    return expected.kind != "value" or _has_error(expected.value)
+
+
+def _has_error(answer: object) -> bool:
+    """Whether an answer, or one in it, stands for an exception."""
+    parts = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list | tuple) else ()
+    return bool(compare.error_of(answer)) or any(map(_has_error, parts))
 
 
 def comparable(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:

@@ -6,9 +6,9 @@ that). Of the hidden cases a mark says how many are right, in sentences of the b
 
 How points are earned: a group of hidden cases earns its share when all of its cases are right, and only if the ordinary
 cases (the first group of its step; most exercises have one step) and some public case are right too. The public cases
-earn theirs when all of them are right and at least half of the ordinary hidden ones, and if those are more than a
-lookup table of the public answers with one default answer would get right. Answers that change from call to call earn
-nothing.
+earn theirs when all of them are right in which nothing has to raise, and at least half of the ordinary hidden ones, and
+if those are more than a lookup table of the public answers with one default answer would get right: an error that is
+forgotten costs its group and not the public cases too. Answers that change from call to call earn nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def mark(
     if known:
         return known
     right = {place: faults[place] is None for place in paper.once}
-    shares = shares_of(paper.item, _counts(paper, right), lambda: _guessed(paper))
+    shares = shares_of(paper.item, _counts(paper, right), lambda: _guessed(paper), _values_right(paper, right))
     if _changes(paper, outcomes, faults, first):
         unpaid = tuple(Share(share.name, share.passed, share.total, 0.0, share.points) for share in shares)
         return Mark(paper.item, "wrong", unpaid, ("answers change from call to call",))
@@ -138,6 +138,12 @@ def _counts(paper: Paper, right: dict[int, bool]) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def _values_right(paper: Paper, right: dict[int, bool]) -> bool:
+    """Whether all public cases are right in which nothing has to raise."""
+    public = [place for place in paper.once if paper.asked[place].group is None]
+    return all(right[place] for place in public if not feedback.refuses(paper, place))
+
+
 def _guessed(paper: Paper) -> int:
     """How many ordinary cases a lookup table of the public answers with one default answer would get right."""
     asked = [paper.asked[place] for place in paper.once]
@@ -152,14 +158,18 @@ def _answer(expected: Outcome) -> tuple[Any, ...]:
 
 
 def shares_of(
-    item: Build, counts: dict[str, tuple[int, int]], guessed: Callable[[], int] = lambda: 0
+    item: Build, counts: dict[str, tuple[int, int]], guessed: Callable[[], int] = lambda: 0, values_right: bool = True
 ) -> tuple[Share, ...]:
-    """What the public cases and each group earn; ``guessed`` counts the ordinary cases a lookup table gets right."""
+    """What the public cases and each group earn.
+
+    ``guessed`` counts the ordinary cases a lookup table gets right; ``values_right``: of the public cases, those in
+    which nothing has to raise.
+    """
     passed, total = counts.get("", (0, 0))
     groups = [(group.name, *counts.get(group.name, (0, 0))) for group in item.groups]
     _, ordinary, asked = groups[0] if groups else ("", 1, 1)
     worth = item.hidden_points / max(1, len(groups))
-    known = total and passed == total and 2 * ordinary >= asked > 0 and (ordinary == asked or ordinary > guessed())
+    known = passed > 0 and values_right and 2 * ordinary >= asked > 0 and (ordinary == asked or ordinary > guessed())
     public = item.public_points if known else 0.0
     shares = [Share("public cases", passed, total, public, item.public_points)]
     whole = {name for name, right, count in groups if right == count > 0}

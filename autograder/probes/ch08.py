@@ -15,7 +15,7 @@ def streamed(program, vocabulary, stop, tokens):
         try:
             pushed.append(streaming.push(token))
         except RuntimeError:
-            pushed.append(("raised", "RuntimeError"))
+            pushed.append(("raises", "RuntimeError"))
     seen = {"pushed": pushed, "finished": streaming.finished, "text before": streaming.text}
     seen["flushed"] = [streaming.finish(), streaming.finish()]
     return seen | {"text": streaming.text, "stopped_by": streaming.stopped_by, "at the end": streaming.finished}

@@ -44,6 +44,12 @@ def _accepted(rng: Random) -> Case:
     return read(_process(rng))
 
 
+def _on_one_node(rng: Random) -> Case:
+    size = rng.randint(2, 8)
+    rank = rng.randrange(size)
+    return read(launch(rank, size, rank) | {"LOCAL_WORLD_SIZE": str(size)})
+
+
 def _bounds(rng: Random) -> list[Case]:
     """One process alone, the largest and the smallest port, a local rank equal to the rank, names that do not count."""
     size = rng.randint(2, 64)
@@ -81,6 +87,7 @@ RENDEZVOUS = Build(
             "One process may be alone; any port from 1 to 65535 will do; other variables do not count.",
         ),
         listed("not set", _without, "A variable that is not set must raise ValueError: nothing has a default."),
+        Group("one node", _on_one_node, 3, "On one node the local rank is the rank."),
     ),
     slips=(
         Slip(

@@ -17,6 +17,11 @@ def _one_step(rng: Random) -> Case:
     return Case((micro * ranks, micro, ranks))
 
 
+def _alone(rng: Random) -> Case:
+    micro = rng.randint(1, 16)
+    return Case((micro * rng.randint(2, 200), micro, 1))
+
+
 def _left_over(rng: Random) -> Case:
     """Sequences are left over, or fewer than one pass takes."""
     micro, ranks = rng.randint(2, 9), rng.randint(2, 64)
@@ -41,6 +46,7 @@ STEPS = Build(
         Group("divisible", _divisible, 8, "A micro-step takes one micro-batch on every rank."),
         Group("one step", _one_step, 3, "One micro-step may be enough."),
         Group("sequences left over", _left_over, 5, "What cannot be divided exactly must raise ValueError."),
+        Group("one rank", _alone, 3, "One rank alone takes every micro-batch, one after the other."),
     ),
     slips=(
         Slip(

@@ -180,12 +180,10 @@ SIMULATE = Build(
         ),
         Group("forwards alone", _forwards, 2, "A schedule may have no backwards at all."),
         one_of_each(
-            "deadlocks", _stuck, "Ranks that wait for one another, or for themselves, are in a deadlock: ValueError."
-        ),
-        one_of_each(
-            "incomplete schedules",
-            _incomplete,
-            "Operations that are missing or there twice, and a stage on two ranks, must raise ValueError.",
+            "schedules that cannot run",
+            lambda rng: [*_stuck(rng), *_incomplete(rng)],
+            "Ranks that wait for one another, or for themselves, are in a deadlock; operations that are missing or twice "
+            "there, or a stage on two ranks, make no schedule: ValueError.",
         ),
     ),
     slips=(

@@ -391,7 +391,7 @@ BLOCKS = Build(
             _handed_out_by_a_fork,
             2,
             "A caller may change the table that `fork` returned: it is a list of its own.",
-            step="fork",
+            step="tables of forks",
         ),
     ),
     slips=BLOCK_MANAGER,

@@ -263,7 +263,7 @@ RADIX = Build(
             4,
             "Sequences are cut to whole pages, and edges part between pages only.",
             lambda rng: [_inside_a_page(rng) for _ in range(2)],
-            step="lock and unlock",
+            step="pages",
         ),
         Group("two caches", _two, 2, "Two caches are independent.", step="evict"),
         Group(

@@ -133,8 +133,13 @@ FUTURE = Build(
             4,
             "A reservation is never torn: it goes on beyond the limit, the next begins at the front.",
         ),
-        Group("later rounds", _again, 5, "A slot that is reserved again holds nothing until something is stored."),
-        Group("steps that store nothing", _unsaved, 5, "Asking for an empty slot raises RuntimeError."),
+        Group(
+            "empty slots",
+            _unsaved,
+            10,
+            "A slot that is reserved again holds nothing until something is stored; asking for it raises RuntimeError.",
+            lambda rng: [_again(rng) for _ in range(5)],
+        ),
         Group("two maps", _two_maps, 2, "Two maps are independent."),
         Group(
             "never reserved",

@@ -56,7 +56,8 @@ def scale(value, factor):
 
 def test_a_missing_check_costs_its_group_alone(tmp_path):
     mark = marks(tmp_path, inspect.getsource(toys.slip_no_check).replace("slip_no_check", "scale"), SCALE)["scale"]
-    assert [share.score for share in mark.shares] == [0.0, 1.0, 1.0, 0.0]
+    assert [share.score for share in mark.shares] == [1.0, 1.0, 1.0, 0.0]
+    assert mark.shares[0].passed < mark.shares[0].total  # a public case has to raise, too
     assert mark.hidden == ("A negative factor must raise.",)
 
 

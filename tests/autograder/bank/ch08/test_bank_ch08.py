@@ -189,5 +189,5 @@ def test_no_token_follows_a_stop_string_but_where_that_is_tried():
     for key in range(20):
         for group, cases in item.hidden(Random(key)):
             answers = [one.value for one in trusted.run(item, item.solution(), cases) if one.kind == "value"]
-            after = any(("raised", "RuntimeError") in answer["pushed"] for answer in answers)
+            after = any(("raises", "RuntimeError") in answer["pushed"] for answer in answers)
             assert after == (group.name == "after the end")
