@@ -46,19 +46,19 @@ ARROWS = {
 #: package of rankzero, or module that all of them may use -> the others that it may import, each from further up.
 RUNTIME = {
     "checks": (),
-    "stored": (),
+    "stored": ("checks",),
     "events": (),
     "room": (),
-    "explore": ("room",),
-    "facts": (),
-    "grammar": (),
-    "sim": ("events",),
-    "charts": ("room", "sim"),
+    "explore": ("checks", "room"),
+    "facts": ("checks",),
+    "grammar": ("checks",),
+    "sim": ("checks", "events"),
+    "charts": ("checks", "room", "sim"),
     "world": ("events",),
     "installed": ("world",),
-    "tiny": ("facts",),
-    "figures": ("charts", "events", "facts", "room", "sim"),
-    "server": ("grammar", "tiny"),
+    "tiny": ("checks", "facts"),
+    "figures": ("charts", "checks", "events", "facts", "room", "sim"),
+    "server": ("checks", "grammar", "tiny"),
 }
 
 #: package of the grader -> what of the grader it may import beside itself and the few modules that stand in no package.

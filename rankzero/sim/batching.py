@@ -27,6 +27,8 @@ from itertools import accumulate
 from random import Random
 from typing import Literal
 
+from rankzero import checks
+
 #: The step in which a request starts, and the first step after its end.
 Span = tuple[int, int]
 
@@ -133,8 +135,7 @@ class Run:
 
 def percentile(values: Iterable[float], share: float) -> float:
     """The smallest value that at least ``share`` of the values do not exceed (nearest rank); 0 if there are none."""
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be in (0, 1], got {share}")
+    checks.require(0 < share <= 1, "be above 0 and at most 1", share=share)
     ordered = sorted(values)
     return ordered[math.ceil(share * len(ordered) - 1e-9) - 1] if ordered else 0.0
 
@@ -152,9 +153,6 @@ def static(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None 
         lengths: steps of each request; at least 1.
         slots: slots in the batch; at least 1.
         arrivals: when each request arrives, in steps; None means that all arrive at 0.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
     arrived, order = _queue(lengths, slots, arrivals)
     starts, finishes, places = ([0] * len(lengths) for _ in range(3))
@@ -178,9 +176,6 @@ def continuous(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | N
         slots: slots in the batch; at least 1.
         arrivals: when each request arrives, in steps; None means that all arrive at 0.
 
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
-
     Source: Yu et al. (2022), Orca; the same schedule for jobs, Graham (1969), doi:10.1137/0117039.
     """
     arrived, order = _queue(lengths, slots, arrivals)
@@ -197,16 +192,10 @@ def continuous(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | N
 
 def _queue(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None) -> tuple[tuple[float, ...], list[int]]:
     """The arrivals, and the requests in the order in which they are served; checks all arguments."""
-    if slots < 1:
-        raise ValueError(f"slots must be at least 1, got {slots}")
-    if min(lengths, default=1) < 1:
-        raise ValueError(f"lengths must be at least 1, got {min(lengths)}")
+    checks.count(slots=slots, lengths=min(lengths, default=1))
     arrived: tuple[float, ...] = (0,) * len(lengths) if arrivals is None else tuple(arrivals)
-    if len(arrived) != len(lengths):
-        raise ValueError(f"arrivals must have one entry for each of {len(lengths)} lengths, got {len(arrived)}")
-    bad = next((time for time in arrived if not 0 <= time < math.inf), None)
-    if bad is not None:
-        raise ValueError(f"arrivals must be finite and not negative, got {bad}")
+    checks.require(len(arrived) == len(lengths), f"have one entry for each of {len(lengths)} lengths", arrivals=arrived)
+    checks.require(all(0 <= time < math.inf for time in arrived), "be finite and not negative", arrivals=arrived)
     return arrived, sorted(range(len(arrived)), key=arrived.__getitem__)
 
 
@@ -262,14 +251,9 @@ def poisson_arrivals(rate: float, count: int, rng: Random) -> list[float]:
         rate: mean number of arrivals per step; positive.
         count: number of arrivals; not negative.
         rng: source of randomness.
-
-    Raises:
-        ValueError: ``rate`` is not positive, or ``count`` is negative.
     """
-    if not 0 < rate < math.inf:
-        raise ValueError(f"rate must be positive, got {rate}")
-    if count < 0:
-        raise ValueError(f"count must not be negative, got {count}")
+    checks.positive(rate=rate)
+    checks.count(0, count=count)
     return list(accumulate(rng.expovariate(rate) for _ in range(count)))
 
 
@@ -308,15 +292,13 @@ def _entries_and_exits(run: Run, part: Part) -> tuple[Sequence[float], Sequence[
         "slots": (run.starts, run.finishes),
         "both": (run.arrivals, run.finishes),
     }
-    if part not in times:
-        raise ValueError(f"part must be 'queue', 'slots' or 'both', got {part!r}")
+    checks.one_of(times, part=part)
     return times[part]
 
 
 def time_average(counts: Changes, since: float, until: float) -> float:
     """Time average, from ``since`` to ``until``, of a number that is 0 before its first change."""
-    if not since < until:
-        raise ValueError(f"until must be after since, {since}, got {until}")
+    checks.require(since < until, f"be after since = {since}", until=until)
     area, time, count = 0.0, since, 0
     for when, new in counts:
         area += count * max(0.0, min(when, until) - time)

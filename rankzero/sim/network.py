@@ -17,12 +17,12 @@ Standard library only.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict, deque
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from rankzero import checks
 from rankzero.events import Event, Ledger
 
 #: ``holds[rank][chunk]``: the ranks whose values are in that chunk; empty if the rank holds nothing there.
@@ -57,14 +57,11 @@ class Network:
     """The cost of a message between two ranks; with nodes, it may differ within a node and between nodes.
 
     Attributes:
-        bandwidth: bandwidth of one port, one direction, bytes/s; with nodes, for messages within a node.
+        bandwidth: bandwidth of one port, one direction, bytes/s, above 0; with nodes, for messages within a node.
         latency: start-up time of one message, seconds; with nodes, for messages within a node.
         ranks_per_node: number of consecutive ranks that share a node; None if all ranks do.
         inter_bandwidth: bytes/s of a message between nodes; None if it is the same as within a node.
         inter_latency: start-up time of a message between nodes, seconds; None if it is the same as within a node.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
 
     bandwidth: float
@@ -74,14 +71,10 @@ class Network:
     inter_latency: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("bandwidth", "inter_bandwidth"):
-            value = getattr(self, name)
-            _require(value is None or 0 < value < math.inf, f"{name} must be a finite number > 0", value)
-        for name in ("latency", "inter_latency"):
-            value = getattr(self, name)
-            _require(value is None or 0 <= value < math.inf, f"{name} must be a finite number >= 0", value)
-        if self.ranks_per_node is not None:
-            _require(_is_integer(self.ranks_per_node, 1), "ranks_per_node must be an integer >= 1", self.ranks_per_node)
+        between = self.bandwidth if self.inter_bandwidth is None else self.inter_bandwidth
+        checks.positive(bandwidth=self.bandwidth, inter_bandwidth=between)
+        checks.amount(latency=self.latency, inter_latency=0 if self.inter_latency is None else self.inter_latency)
+        checks.count(ranks_per_node=1 if self.ranks_per_node is None else self.ranks_per_node)
 
     def seconds(self, source: int, target: int, message_bytes: float) -> float:
         """Time of one message."""
@@ -120,8 +113,8 @@ def by_rank(transfers: Iterable[Transfer], ranks: int) -> list[list[Transfer]]:
     """
     programs: list[list[Transfer]] = [[] for _ in range(ranks)]
     for transfer in transfers:
+        checks.count(0, ranks - 1, source=transfer.source, target=transfer.target)
         for end in (transfer.source, transfer.target):
-            _require(end in range(ranks), f"source and target must be from 0 to {ranks - 1}", end)
             programs[end].append(transfer)
     return programs
 
@@ -147,9 +140,8 @@ def simulate_programs(
             a rank's values twice, or overwrites values that the copy lacks; the two ends of a message disagree; or
             there is a deadlock.
     """
+    checks.count(0, sizes=sizes)
     ranks = len(programs)
-    for number, size in enumerate(sizes):
-        _require(_is_integer(size, 0), f"sizes[{number}] must be an integer >= 0", size)
     held = _start(holds, ranks, len(sizes))
     messages, queues = _match_messages(programs, len(sizes))
     followers, missing = _dependencies(messages, queues)
@@ -276,24 +268,12 @@ def _stuck(messages: list[Transfer], queues: list[list[int]], missing: list[int]
 
 def _check_transfer(transfer: Transfer, rank: int, ranks: int, chunks: int) -> None:
     """Check that ranks and chunks exist, that no chunk occurs twice, and that ``rank`` is one end of the transfer."""
-    for name in ("source", "target"):
-        end = getattr(transfer, name)
-        _require(_is_integer(end, 0) and end < ranks, f"{name} must be an integer from 0 to {ranks - 1}", end)
-    _require(transfer.source != transfer.target, "source and target must be two ranks", transfer.source)
-    if rank not in (transfer.source, transfer.target):
-        ends = f"from rank {transfer.source} to {transfer.target}"
+    source, target = transfer.source, transfer.target
+    checks.count(0, ranks - 1, source=source, target=target)
+    checks.require(source != target, "be two ranks", source=source, target=target)
+    if rank not in (source, target):
+        ends = f"from rank {source} to {target}"
         raise ValueError(f"the program of rank {rank} must hold its own transfers, got one {ends}")
-    _require(transfer.kind in get_args(TransferKind), "kind must be 'reduce' or 'copy'", transfer.kind)
-    for chunk in transfer.chunks:
-        _require(_is_integer(chunk, 0) and chunk < chunks, f"chunks must be integers from 0 to {chunks - 1}", chunk)
-    _require(len(set(transfer.chunks)) == len(transfer.chunks) > 0, "chunks must be different", transfer.chunks)
-
-
-def _is_integer(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Unless ``rule`` holds, raise a ValueError with the sentence that states it and the value."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
+    checks.one_of(get_args(TransferKind), kind=transfer.kind)
+    checks.count(0, chunks - 1, chunks=transfer.chunks)
+    checks.require(len(set(transfer.chunks)) == len(transfer.chunks) > 0, "be different", chunks=transfer.chunks)

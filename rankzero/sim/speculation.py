@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from rankzero import checks
+
 #: Number of gaps (runs of right tokens) drawn at a time: few enough to stay in the processor's cache.
 BLOCK = 1 << 15
 #: Above this mean length, gaps are drawn in double precision.
@@ -40,7 +42,7 @@ class Passages:
         length: mean number of tokens in a hard passage.
 
     Raises:
-        ValueError: a value is outside its range, or a passage would be too short to end with a wrong token.
+        ValueError: a passage would be too short to end with a wrong token.
     """
 
     easy: float
@@ -49,11 +51,8 @@ class Passages:
     length: float
 
     def __post_init__(self) -> None:
-        for name in ("easy", "hard"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        if not 0 < self.share < 1:
-            raise ValueError(f"share must be in (0, 1), got {self.share}")
+        checks.require(0 <= self.easy < 1 and 0 <= self.hard < 1, "be in [0, 1)", easy=self.easy, hard=self.hard)
+        checks.require(0 < self.share < 1, "be in (0, 1)", share=self.share)
         if min(self.wrong) < 1 - 1e-9:
             raise ValueError(
                 f"length must be such that passages hold a wrong token, got {self.length}: easy and hard ones would "
@@ -131,9 +130,6 @@ def simulate(acceptance: float | Passages, draft_length: int, tokens: int, seed:
         draft_length: tokens drafted in each round; not negative.
         tokens: length of the text; at least 1.
         seed: seed of the random numbers.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
 
     Source: Leviathan, Kalman and Matias (2023), arXiv:2211.17192.
     """
@@ -253,9 +249,7 @@ def _verdicts_in_passages(text: Passages, rng: Random) -> Iterator[bool]:
 
 
 def _check(acceptance: float | Passages, draft_length: int, tokens: int) -> None:
-    if not isinstance(acceptance, Passages) and not 0 <= acceptance <= 1:
-        raise ValueError(f"acceptance must be in [0, 1], got {acceptance}")
-    if draft_length < 0:
-        raise ValueError(f"draft_length must not be negative, got {draft_length}")
-    if tokens < 1:
-        raise ValueError(f"tokens must be at least 1, got {tokens}")
+    if not isinstance(acceptance, Passages):
+        checks.between(0, 1, acceptance=acceptance)
+    checks.count(0, draft_length=draft_length)
+    checks.count(tokens=tokens)
