@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO, Unpack, get_args
 
+from rankzero import checks
 from rankzero.server.inbox import Inbox
 from rankzero.server.memory import Memory
 from rankzero.server.parts import Constraint, Parts
@@ -24,7 +25,6 @@ from rankzero.server.request import (
     Sampling,
     SamplingOptions,
     check_constraint,
-    check_numbers,
     check_prompt,
 )
 from rankzero.server.runner import Runner
@@ -63,7 +63,7 @@ class Engine:
         log: events and steps.
 
     Raises:
-        ValueError: an argument is outside its range, or the model does not match the tokenizer; the message says which.
+        ValueError: the model does not match the tokenizer.
     """
 
     def __init__(
@@ -81,16 +81,15 @@ class Engine:
         queue: int | None = None,
         file: TextIO | None = None,
     ) -> None:
-        check_numbers(1, slots=slots, blocks=blocks, block_size=block_size, budget=budget)
-        check_numbers(0, max_chunk=max_chunk, queue=queue)
-        if model.config.vocab > len(tokenizer.vocabulary):
-            raise ValueError(
-                f"the tokenizer must know vocab = {model.config.vocab} tokens, got {len(tokenizer.vocabulary)}"
-            )
+        checks.count(slots=slots, block_size=block_size)
+        checks.count(0, max_chunk=max_chunk, queue=queue or 0)
+        known = len(tokenizer.vocabulary)
+        checks.require(model.config.vocab <= known, f"be at most {known}, the tokenizer's", vocab=model.config.vocab)
         self.model, self.tokenizer, self.parts = model, tokenizer, parts
         self.context = model.config.context
         self.blocks = slots * -(-self.context // block_size) if blocks is None else blocks
         budget = self.context if budget is None else budget
+        checks.count(blocks=self.blocks, budget=budget)
         self._capacities = {"the context": self.context, "the pool": self.blocks * block_size}
         if not chunked_prefill:
             self._capacities["the budget of a step"] = budget
@@ -184,8 +183,8 @@ class Engine:
     def _name(self, wanted: str | None) -> str:
         if wanted is None:
             return f"request-{next(self._numbers)}"
-        if wanted in self._names or wanted.startswith("request-"):
-            raise ValueError(f"name must be new and must not begin with request-, got {wanted!r}")
+        new = wanted not in self._names and not wanted.startswith("request-")
+        checks.require(new, "be new and not begin with request-", name=wanted)
         self._names.add(wanted)
         return wanted
 

@@ -9,18 +9,12 @@ from typing import Literal, TypedDict
 
 import torch
 
+from rankzero import checks
 from rankzero.server.logprobs import Chosen
 from rankzero.server.parts import Constraint, Detokenizer
 
 #: Why a request ended: at the end of sequence or a stop string, at its token limit, canceled, or with a failed engine.
 FinishReason = Literal["stop", "length", "abort", "error"]
-
-
-def check_numbers(least: int, **numbers: int | None) -> None:
-    """Raise ValueError for the first number that is neither None nor an integer >= ``least``."""
-    for name, value in numbers.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -31,14 +25,11 @@ class Sampling:
         max_tokens: the most tokens of the answer, including the end-of-sequence token; at least 1.
         temperature, top_k, top_p: shape the distribution of the next token; temperature 0 takes the most probable
             token, top_k 0 and top_p 1 exclude none.
-        stop: strings that end the answer.
+        stop: strings that end the answer; none is empty.
         seed: the same seed gives the same draws, whatever else runs; None chooses a random seed.
         ignore_eos: whether to treat the end-of-sequence token like any other.
         logprobs: record the log-probability of every token and of this many of its most probable alternatives; None
             records nothing.
-
-    Raises:
-        ValueError: a number is outside its range, or a stop string is empty.
     """
 
     max_tokens: int
@@ -51,14 +42,11 @@ class Sampling:
     logprobs: int | None = None
 
     def __post_init__(self) -> None:
-        check_numbers(1, max_tokens=self.max_tokens)
-        check_numbers(0, top_k=self.top_k, logprobs=self.logprobs)
-        if not self.temperature >= 0:
-            raise ValueError(f"temperature must be >= 0, got {self.temperature!r}")
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, got {self.top_p!r}")
-        if "" in self.stop:
-            raise ValueError("stop must not hold an empty string")
+        checks.count(max_tokens=self.max_tokens)
+        checks.count(0, top_k=self.top_k, logprobs=self.logprobs or 0)
+        checks.amount(temperature=self.temperature)
+        checks.require(0 < self.top_p <= 1, "be above 0 and at most 1", top_p=self.top_p)
+        checks.require("" not in self.stop, "not hold an empty string", stop=self.stop)
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -75,11 +63,8 @@ class SamplingOptions(TypedDict, total=False):
 
 def check_prompt(prompt: Sequence[int], vocab: int) -> None:
     """Raise ValueError for an empty prompt or a token outside the vocabulary."""
-    if not prompt:
-        raise ValueError("prompt must hold at least one token")
-    unknown = next((token for token in prompt if not 0 <= token < vocab), None)
-    if unknown is not None:
-        raise ValueError(f"prompt must hold tokens from 0 to {vocab - 1}, got {unknown!r}")
+    checks.require(len(prompt) > 0, "hold at least one token", prompt=prompt)
+    checks.count(0, vocab - 1, prompt=list(prompt))
 
 
 def check_constraint(constraint: Constraint, sampling: Sampling) -> None:

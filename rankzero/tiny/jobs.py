@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.nn import functional
 
+from rankzero import checks
 from rankzero.tiny.layers import GPTConfig
 from rankzero.tiny.model import GPT
 
@@ -36,9 +37,6 @@ class Plan:
             a pipeline has several of them in flight.
         bucket_bytes: gradients are averaged in buckets that are full as soon as they hold so many bytes, each while the
             backward pass goes on; 0 averages all of them together after the last backward pass.
-
-    Raises:
-        ValueError: a number is outside its range; the message names it and its value.
     """
 
     dp: int = 1
@@ -49,12 +47,9 @@ class Plan:
     bucket_bytes: int = 0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value, least = getattr(self, field.name), 0 if field.name in ("zero", "bucket_bytes") else 1
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{field.name} must be an integer >= {least}, got {value!r}")
-        if self.zero > 2:
-            raise ValueError(f"zero must be 0, 1 or 2, got {self.zero}")
+        checks.count(dp=self.dp, tp=self.tp, pp=self.pp, micro_batches=self.micro_batches)
+        checks.count(0, zero=self.zero, bucket_bytes=self.bucket_bytes)
+        checks.require(self.zero <= 2, "be 0, 1 or 2", zero=self.zero)
 
     @property
     def ranks(self) -> int:

@@ -8,13 +8,14 @@ Sources: Llama Team (2024), arXiv:2407.21783; Su et al. (2021), arXiv:2104.09864
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from rankzero import checks
 from rankzero.facts.models import Model
 
 ROTARY_BASE = 10_000.0
@@ -33,9 +34,6 @@ class GPTConfig:
         ffn: inner width of the feed-forward block; None means 8/3 of ``hidden``, rounded up to a multiple of 8.
         context: the maximum number of tokens in a sequence, cached ones included.
         outputs: the number of outputs of the head for each token, 1 for a value or a reward; None means ``vocab``.
-
-    Raises:
-        ValueError: a number is outside its range; the message names it and its value.
     """
 
     vocab: int = 256
@@ -52,15 +50,9 @@ class GPTConfig:
             object.__setattr__(self, "kv_heads", self.heads)
         if self.ffn is None:
             object.__setattr__(self, "ffn", 8 * math.ceil(self.hidden / 3))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            optional = field.name == "outputs" and value is None
-            if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise ValueError(f"{field.name} must be an integer >= 1, got {value!r}")
-        if self.heads % self.kv_heads:
-            raise ValueError(f"kv_heads must divide heads = {self.heads}, got {self.kv_heads}")
-        if self.head_dim % 2:
-            raise ValueError(f"head_dim must be even, got {self.head_dim}")
+        checks.count(**vars(self) | {"outputs": 1 if self.outputs is None else self.outputs})
+        checks.require(self.heads % self.kv_heads == 0, f"divide heads = {self.heads}", kv_heads=self.kv_heads)
+        checks.require(self.head_dim % 2 == 0, "be even", head_dim=self.head_dim)
 
     @property
     def hidden(self) -> int:

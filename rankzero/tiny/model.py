@@ -19,6 +19,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from rankzero import checks
 from rankzero.tiny import layers
 from rankzero.tiny.layers import Block, GPTConfig, Pass
 from rankzero.tiny.text import ByteTokenizer, batches
@@ -128,8 +129,7 @@ class Part(nn.Module):
     ) -> Pass:
         batch, new = x.shape[:2]
         total = length + new
-        if total > self.config.context:
-            raise ValueError(f"a sequence must have at most context = {self.config.context} tokens, got {total}")
+        checks.require(total <= self.config.context, f"be at most context = {self.config.context}", tokens=total)
         if mask is None:
             mask = torch.ones(1, new, total, dtype=torch.bool, device=x.device).tril(length)
         elif mask.dtype != torch.bool or mask.shape != (batch, new, total):
@@ -177,12 +177,9 @@ class GPT(Part):
             blocks: the indices of the blocks; ``range(2, 4)`` is the third and the fourth.
             first: whether to include the embedding, so that the part takes tokens.
             last: whether to include the norm and the head, so that the part returns logits.
-
-        Raises:
-            ValueError: the model does not have these blocks, or the range has a step other than 1.
         """
-        if blocks.step != 1 or not 0 <= blocks.start <= blocks.stop <= self.config.layers:
-            raise ValueError(f"blocks must be a range within range(0, {self.config.layers}), got {blocks}")
+        within = blocks.step == 1 and 0 <= blocks.start <= blocks.stop <= self.config.layers
+        checks.require(within, f"be a range within range(0, {self.config.layers})", blocks=blocks)
         return Part(
             self.config,
             self.embedding if first else None,
@@ -229,10 +226,9 @@ def train(
         learning_rate: learning rate of the first step; positive.
 
     Raises:
-        ValueError: ``steps`` is negative, or the text is shorter than a sequence.
+        ValueError: the text is shorter than a sequence.
     """
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError(f"steps must be an integer >= 0, got {steps!r}")
+    checks.count(0, steps=steps)
     config = config or GPTConfig(vocab=len(ByteTokenizer().vocabulary))
     model, pieces = GPT(config, seed), batches(text, batch, max(1, config.context // 2), seed)
     if not steps:  # and no optimizer, which takes a second to import what it is made of

@@ -18,6 +18,8 @@ from itertools import pairwise
 
 import torch
 
+from rankzero import checks
+
 
 @functools.cache
 def bundled_text() -> str:
@@ -39,14 +41,9 @@ class Tokenizer:
         self.vocabulary: list[bytes] = [*(bytes([value]) for value in range(256)), b""]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of ``tokens``; bytes that are not valid UTF-8 become U+FFFD.
-
-        Raises:
-            ValueError: a token is not in the vocabulary.
-        """
-        strange = next((token for token in tokens if not 0 <= token < len(self.vocabulary)), None)
-        if strange is not None:
-            raise ValueError(f"tokens must be from 0 to {len(self.vocabulary) - 1}, got {strange!r}")
+        """The text of ``tokens``; bytes that are not valid UTF-8 become U+FFFD."""
+        most = len(self.vocabulary) - 1
+        checks.require(all(0 <= token <= most for token in tokens), f"be from 0 to {most}", tokens=tokens)
         return b"".join(self.vocabulary[token] for token in tokens).decode(errors="replace")
 
 
@@ -142,17 +139,11 @@ def batches(
 
     Returns:
         An iterator of ``(inputs, targets)``, both int64 of shape [B, T]; a target is the token after its input.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
     text = bundled_text() if text is None else text
     tokens = torch.tensor(ByteTokenizer().encode(text) if isinstance(text, str) else list(text), dtype=torch.int64)
-    for name, value in (("batch", batch), ("context", context)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-    if context >= len(tokens):
-        raise ValueError(f"context must be smaller than the text of {len(tokens)} tokens, got {context}")
+    checks.count(batch=batch, context=context)
+    checks.require(context < len(tokens), f"be smaller than the text of {len(tokens)} tokens", context=context)
     return _drawn(tokens, batch, context, torch.Generator().manual_seed(seed))
 
 

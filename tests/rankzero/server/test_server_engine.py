@@ -300,13 +300,9 @@ def test_events_and_steps_tell_the_same_story():
     ("arguments", "words"),
     [
         (([], 3), "prompt must hold at least one token"),
-        (([257], 3), "tokens from 0 to 256, got 257"),
+        (([257], 3), r"prompt\[0\] must be an integer from 0 to 256, got 257"),
         (([1], 0), "max_tokens must be an integer >= 1, got 0"),
-        (([1], True), "max_tokens must be an integer >= 1, got True"),
         (([1] * 90, 8), "need room for 97 tokens, the context has 96"),
-        (([1], 3, {"temperature": -1.0}), "temperature must be >= 0, got -1.0"),
-        (([1], 3, {"top_p": 0.0}), "top_p must be above 0 and at most 1, got 0.0"),
-        (([1], 3, {"top_k": -1}), "top_k must be an integer >= 0, got -1"),
         (([1], 3, {"stop": ["a", ""]}), "stop must not hold an empty string"),
         (([1], 3, {"name": "mine"}), "name must be new"),
     ],
@@ -327,17 +323,11 @@ def test_a_request_that_never_fits_the_pool_or_the_budget_is_refused():
         engine(budget=20, chunked_prefill=False).submit([1] * 19, 3)
 
 
-@pytest.mark.parametrize("name", ["slots", "blocks", "block_size", "budget"])
-def test_bad_sizes_are_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be an integer >= 1, got 0"):
-        engine(**{name: 0})
-
-
 def test_model_and_tokenizer_must_fit():
     class Few:
         eos, vocabulary = 0, [b"", b"a"]
 
-    with pytest.raises(ValueError, match="must know vocab = 257 tokens, got 2"):
+    with pytest.raises(ValueError, match="vocab must be at most 2, the tokenizer's, got 257"):
         Engine(model(), Few(), PARTS)
 
 

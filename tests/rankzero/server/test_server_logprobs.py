@@ -189,8 +189,3 @@ def test_offsets_count_whole_characters():
     written = LogprobFormatter(False, vocabulary)
     notes = [written.format([Chosen(token, -1.0, ()) for token in part]) for part in ([1, 2], [3], [4, 1])]
     assert [offset for note in notes for offset in note["text_offset"]] == [0, 1, 2, 2, 4]
-
-
-def test_a_number_of_alternatives_is_checked():
-    with pytest.raises(ValueError, match="logprobs must be an integer >= 0, got -1"):
-        engine().submit([65], 4, logprobs=-1)
