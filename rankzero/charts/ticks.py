@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
+from rankzero import checks
 from rankzero.room import room
 
 #: The axes that are logarithmic.
@@ -16,16 +17,6 @@ LogAxes = Literal["", "x", "y", "xy"]
 
 _PREFIXES = ("µ", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti")
-
-
-def check_log(log: str) -> None:
-    """Refuse what does not name logarithmic axes.
-
-    Raises:
-        ValueError: ``log`` is none of ``""``, ``"x"``, ``"y"`` and ``"xy"``.
-    """
-    if log not in get_args(LogAxes):
-        raise ValueError(f"log must be '', 'x', 'y' or 'xy', got {log!r}")
 
 
 def short(value: float) -> str:
@@ -37,14 +28,8 @@ def short(value: float) -> str:
 
 
 def log_ticks(values: Sequence[float]) -> tuple[list[float], list[str]]:
-    """Ticks of a logarithmic axis and their labels: powers of two if all values are, else 1, 2, 5 and powers of ten.
-
-    Raises:
-        ValueError: a value is not positive.
-    """
-    bad = next((value for value in values if not value > 0), None)
-    if bad is not None:
-        raise ValueError(f"a number on a logarithmic axis must be positive, got {bad:g}")
+    """Ticks of a logarithmic axis and their labels: powers of two if all values are, else 1, 2, 5 and powers of ten."""
+    checks.require(all(value > 0 for value in values), "be positive on a logarithmic axis", values=values)
     low, high = min(values, default=1.0), max(values, default=10.0)
     twos = high > low >= 1 and all(math.log2(value).is_integer() for value in values)
     return (_twos if twos else _tens)(low, high)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rankzero import checks
+
 #: Number of steps of a slider over a range of floats.
 STEPS = 200
 
@@ -36,12 +38,9 @@ class Range:
         if not self.integer:
             for name in ("low", "high", "default"):
                 object.__setattr__(self, name, float(f"{getattr(self, name):.{4 if self.log else 6}g}"))
-        if not self.low < self.high:
-            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
-        if not self.low <= self.default <= self.high:
-            raise ValueError(f"default must lie between {self.low} and {self.high}, got {self.default}")
-        if self.log and self.low <= 0:
-            raise ValueError(f"low must be positive for a logarithmic range, got {self.low}")
+        checks.require(self.low < self.high, f"be below high = {self.high}", low=self.low)
+        checks.between(self.low, self.high, default=self.default)
+        checks.require(not self.log or self.low > 0, "be positive for a logarithmic range", low=self.low)
 
     @property
     def integer(self) -> bool:
@@ -74,12 +73,11 @@ class Choice:
     unit: str
 
     def __init__(self, *options: str | int | float, default: str | int | float | None = None, unit: str = "") -> None:
-        if not options:
-            raise ValueError("options must not be empty")
-        if default is not None and default not in options:
-            raise ValueError(f"default must be one of {list(options)}, got {default!r}")
+        checks.require(len(options) > 0, "not be empty", options=options)
+        default = options[0] if default is None else default
+        checks.require(default in options, f"be one of {list(options)}", default=default)
         object.__setattr__(self, "options", options)
-        object.__setattr__(self, "default", options[0] if default is None else default)
+        object.__setattr__(self, "default", default)
         object.__setattr__(self, "unit", unit)
 
     @property
@@ -100,10 +98,9 @@ class Vector:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "default", tuple(self.default))
-        if not 1 <= len(self.default) <= self.longest:
-            raise ValueError(f"default must hold 1 to {self.longest} numbers, got {len(self.default)}")
-        if not all(self.low <= value <= self.high for value in self.default):
-            raise ValueError(f"default must lie in [{self.low}, {self.high}], got {self.default}")
+        fits = 1 <= len(self.default) <= self.longest
+        checks.require(fits, f"hold 1 to {self.longest} numbers", default=self.default)
+        checks.between(self.low, self.high, default=self.default)
 
     @property
     def text(self) -> str:

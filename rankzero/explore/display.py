@@ -18,6 +18,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from rankzero import checks
 from rankzero.explore import vega
 from rankzero.explore.controls import Choice, Control, Range, Vector, shown
 from rankzero.room import phone
@@ -75,14 +76,10 @@ def _match(fn: Function, controls: Mapping[str, Control]) -> None:
     """Check that every control is an argument, and that every argument without a default has a control."""
     parameters = inspect.signature(fn).parameters
     for name, control in controls.items():
-        if name not in parameters:
-            known = ", ".join(parameters)
-            raise ValueError(f"controls must be arguments of {fn.__name__} ({known}), got {name}")
-        if not isinstance(control, Control):
-            raise ValueError(f"{name} must be a Range, Choice or Vector, got {control!r}")
+        checks.one_of(parameters, controls=name)
+        checks.require(isinstance(control, Control), "be a Range, Choice or Vector", **{name: control})
     missing = [name for name, p in parameters.items() if p.default is p.empty and name not in controls]
-    if missing:
-        raise ValueError(f"controls must cover the arguments of {fn.__name__}, missing {', '.join(missing)}")
+    checks.require(not missing, f"cover {', '.join(missing)}", controls=list(controls))
 
 
 def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
@@ -230,10 +227,7 @@ def _field(name: str, control: Control) -> str:
 
 def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> str:
     """The explorer as HTML for the page: a still image, controls that ``explorer.js`` enables, and a caption."""
-    if fn.__module__ == "__main__":
-        raise ValueError(
-            f"fn must be defined in a module, so that the page can import it, got {fn.__name__} from a cell"
-        )
+    checks.require(fn.__module__ != "__main__", "be defined in a module, so that the page can import it", fn=fn)
     definitions = {key: _definition(control) for key, control in controls.items()}
     fields = "".join(_field(key, control) for key, control in controls.items())
     return (

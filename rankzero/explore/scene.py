@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
+from rankzero import checks
+
 #: What a picture may ask for on the narrowest screen, pixels: the column of a page that is 390 pixels wide.
 NARROW = 340
 #: The smallest text on any screen, pixels.
@@ -91,8 +93,8 @@ class Arrow:
     smallest = math.inf
 
     def __post_init__(self) -> None:
-        if math.dist((self.x1, self.y1), (self.x2, self.y2)) < HEAD:
-            raise ValueError(f"an arrow must be at least {HEAD:g} long, got {self}")
+        length = math.dist((self.x1, self.y1), (self.x2, self.y2))
+        checks.require(length >= HEAD, f"be at least {HEAD:g} long", arrow=self)
 
     def svg(self) -> str:
         """The arrow as SVG elements; the head is a triangle of its own, because markers would need ids."""
@@ -157,12 +159,9 @@ class Scene:
     alt: str
 
     def __post_init__(self) -> None:
-        if not self.says.strip() or not self.alt.strip():
-            raise ValueError("a scene must say what happens in it and what it shows, got an empty sentence")
-        if self.least > NARROW:
-            raise ValueError(
-                f"on a narrow screen {NARROW} pixels must be enough for text of {SMALLEST} pixels, got {self.least}"
-            )
+        checks.require(bool(self.says.strip() and self.alt.strip()), "be sentences", says=self.says, alt=self.alt)
+        rule = f"be at most {NARROW}, so that a narrow screen has text of {SMALLEST} pixels"
+        checks.require(self.least <= NARROW, rule, least=self.least)
 
     @property
     def least(self) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from rankzero import checks
 from rankzero.explore.display import FULL_LABEL, in_kernel, show_with_still
 from rankzero.explore.scene import Scene, with_ghosts
 
@@ -27,13 +28,10 @@ def stepper(draw: Callable[[int], Scene], *, steps: int, title: str, alt: str) -
     """Show the pictures of a process, one for each step, and the start.
 
     Args:
-        draw: a pure function; ``draw(0)`` is the start and ``draw(steps)`` the end.
+        draw: a pure function; ``draw(0)`` is the start and ``draw(steps)`` the end. All pictures have one size.
         steps: number of steps; at least 1.
         title: what the pictures are about.
         alt: one sentence that says how to read the pictures.
-
-    Raises:
-        ValueError: ``steps`` is below 1, or the pictures differ in size.
     """
     scenes = frames(draw, steps)
     if not in_kernel():
@@ -51,14 +49,12 @@ def frames(draw: Callable[[int], Scene], steps: int) -> list[Scene]:
     """The start and the picture after each step, with outlines of what is still to come.
 
     Raises:
-        ValueError: ``steps`` is below 1, or the pictures differ in size, so that the page would jump.
+        ValueError: the pictures differ in size, so that the page would jump.
     """
-    if steps < 1:
-        raise ValueError(f"steps must be at least 1, got {steps}")
+    checks.count(steps=steps)
     scenes = [draw(step) for step in range(steps + 1)]
     sizes = {(scene.width, scene.height) for scene in scenes}
-    if len(sizes) > 1:
-        raise ValueError(f"all pictures must have one size, got {sorted(sizes)}")
+    checks.require(len(sizes) == 1, "have one size", pictures=sorted(sizes))
     return with_ghosts(scenes)
 
 

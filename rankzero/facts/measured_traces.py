@@ -22,6 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from rankzero import checks
+
 DATA = Path(__file__).parent / "data"
 #: The stored runs: gradients in buckets of 4 MiB; all of them in one bucket; in buckets, and rank 1 has more rows.
 Run = Literal["buckets", "one_bucket", "slow_rank"]
@@ -77,13 +79,8 @@ class Span:
 
 @functools.cache
 def stored(run: Run) -> Mapping[str, Any]:
-    """A stored trace as it is in its file, with what it was recorded on under ``otherData``.
-
-    Raises:
-        ValueError: nothing of this name was recorded; the message lists what was.
-    """
-    if run not in get_args(Run):
-        raise ValueError(f"run must be one of {', '.join(get_args(Run))}, got {run!r}")
+    """A stored trace as it is in its file, with what it was recorded on under ``otherData``."""
+    checks.one_of(get_args(Run), run=run)
     return json.loads(gzip.decompress((DATA / f"ddp_{run}.json.gz").read_bytes()))
 
 

@@ -15,6 +15,8 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from rankzero import checks
+
 #: Matches any code of the matrix.
 CODE = re.compile(r"NV[1-9]\d*|PIX|PXB|PHB|NODE|SYS")
 
@@ -50,13 +52,8 @@ class Sample:
 
 
 def nearness(code: str) -> int:
-    """How near two devices with this code are: 0 for SYS (farthest), 4 for PIX, 4 + n for NVn.
-
-    Raises:
-        ValueError: ``code`` is not a code of the matrix.
-    """
-    if not CODE.fullmatch(code):
-        raise ValueError(f"code must be NV#, PIX, PXB, PHB, NODE or SYS, got {code!r}")
+    """How near two devices with this code of the matrix are: 0 for SYS (farthest), 4 for PIX, 4 + n for NVn."""
+    checks.require(CODE.fullmatch(code) is not None, "be NV#, PIX, PXB, PHB, NODE or SYS", code=code)
     places = list(MEANINGS)
     return places.index("PIX") + int(code[2:]) if code.startswith("NV") else places.index(code)
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch
 
+from rankzero import checks
 from rankzero.charts.marks import COLOURS, ink_on
 from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
 
@@ -188,14 +189,10 @@ def bars_p_q(p: Sequence[float], q: Sequence[float], names: Sequence[str] | None
 
     Args:
         p: the target's probabilities.
-        q: the draft's probabilities.
+        q: the draft's probabilities, as many.
         names: names of the tokens; by default their numbers.
-
-    Raises:
-        ValueError: ``p`` and ``q`` differ in length.
     """
-    if len(p) != len(q):
-        raise ValueError(f"q must have as many entries as p, {len(p)}, got {len(q)}")
+    checks.require(len(p) == len(q), f"have as many entries as p, {len(p)}", q=q)
     shared = [min(pair) for pair in zip(p, q, strict=True)]
     more = [max(0.0, a - b) for a, b in zip(p, q, strict=True)]
     less = [max(0.0, b - a) for a, b in zip(p, q, strict=True)]

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from rankzero import checks
 from rankzero.charts.marks import COLOURS, group_colour, ink_on
 from rankzero.figures.picture import INK, QUIET, SMALL, Picture, canvas, counted, key, on_circle, panels, styled
 
@@ -91,12 +92,8 @@ def rank_grid(sizes: Mapping[str, int], ranks_per_node: int, axis: str) -> Pictu
         sizes: size of each axis, the outermost first: ``{"dp": 2, "pp": 2, "tp": 4}``.
         ranks_per_node: devices per node; ranks fill the nodes one after the other.
         axis: a key of ``sizes``.
-
-    Raises:
-        ValueError: ``axis`` is not a key of ``sizes``.
     """
-    if axis not in sizes:
-        raise ValueError(f"axis must be one of {list(sizes)}, got {axis!r}")
+    checks.one_of(sizes, axis=axis)
     ranks = math.prod(sizes.values())
     nodes = -(-ranks // ranks_per_node)
     cell = min(0.42, 8.0 / nodes)

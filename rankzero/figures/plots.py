@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -20,9 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
+from rankzero import checks
 from rankzero.charts.marks import COLOURS, dash
-from rankzero.charts.pictures.plots import Bar, Points, check_stacked, laid, log_foot, lying, parts_of
-from rankzero.charts.ticks import LogAxes, check_log, log_ticks, short
+from rankzero.charts.pictures.plots import Bar, Points, laid, log_foot, lying, parts_of
+from rankzero.charts.ticks import LogAxes, log_ticks, short
 from rankzero.figures.label_placement import beside_points, on_lines, over_rules
 from rankzero.figures.picture import INK, Picture, key, panels, styled
 from rankzero.room import room
@@ -134,7 +135,7 @@ def bars(
     Raises:
         ValueError: ``stacked`` with ``log``, or a value on a logarithmic axis is not positive.
     """
-    check_stacked(stacked, log)
+    checks.require(not (stacked and log), "be False for stacked bars, whose parts would have no honest length", log=log)
     flat, parts, every = lying(groups), parts_of(groups), laid(groups, stacked)
     lanes = len(groups) if stacked else len(every)
     least = room(0.0, 0.06 + 0.16 * max((_in_lines(name).count("\n") + 1 for name in groups), default=1))
@@ -219,7 +220,7 @@ def _handle(name: str, place: int, line: bool, dots: bool) -> Artist:
 
 def _axes(axes: Axes, points: Points, x: str, y: str, log: LogAxes) -> None:
     """Set the labels, scales and grid of both axes."""
-    check_log(log)
+    checks.one_of(get_args(LogAxes), log=log)
     axes.set(xlabel=x, ylabel=y)
     _scale(axes, "x", [px for px, _ in points], "x" in log)
     _scale(axes, "y", [py for _, py in points], "y" in log)

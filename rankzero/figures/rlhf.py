@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 
+from rankzero import checks
 from rankzero.charts.marks import COLOURS, ink_on
 from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, key, legend, panels, styled
 
@@ -134,13 +135,10 @@ def batch_grid(
         prompt_length: number of prompt tokens at the beginning of each row, P.
         mask: [B, S - P], 1 for a real token of the response.
         eos: the text of the token that ends a response.
-
-    Raises:
-        ValueError: the shape of the mask does not match the tokens.
     """
     size = len(tokens[0]) - prompt_length
-    if len(mask) != len(tokens) or any(len(row) != size for row in mask):
-        raise ValueError(f"mask must have {len(tokens)} rows of {size}, got {[len(row) for row in mask]}")
+    sizes = [len(row) for row in mask]
+    checks.require(sizes == [size] * len(tokens), f"have {len(tokens)} rows of {size}", mask=sizes)
     columns = len(tokens[0])
     longest = max(len(word) for row in tokens for word in row)
     width = max(0.36, 0.06 * longest + 0.06)
@@ -235,13 +233,9 @@ def gradient_arrows(
     Args:
         arrows: gradients of three components, by the title of the panel and by name.
         targets: gradients to compare with, drawn as wide arrows in the background of every panel.
-
-    Raises:
-        ValueError: a gradient does not have three components.
     """
     every = [*(one for panel in arrows.values() for one in panel.values()), *targets.values()]
-    if any(len(one) != 3 for one in every):
-        raise ValueError("every gradient must have three numbers")
+    checks.require(all(len(one) == 3 for one in every), "have three numbers each", gradients=every)
     picture, views = panels(1, len(arrows), (4.0 * len(arrows), 3.8), sharex=True, sharey=True)
     flat = [_flat(one) for one in every]
     reach = max(math.hypot(*tip) for tip in flat) or 1.0

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from rankzero import checks
+
 __all__ = ["JsonConstraint", "JsonMachine", "JsonState", "Mode"]
 
 #: What is being read inside a number: after its sign, a leading zero, digits, the point, digits after the point, the
@@ -274,13 +276,8 @@ class JsonConstraint:
         self.finished = token == self._eos
 
     def rollback(self, count: int) -> None:
-        """Remove the last ``count`` tokens.
-
-        Raises:
-            ValueError: the text has fewer tokens.
-        """
-        if not 0 <= count < len(self._states):
-            raise ValueError(f"count must be from 0 to {len(self._states) - 1}, got {count}")
+        """Remove the last ``count`` tokens, at most all of them."""
+        checks.count(0, len(self._states) - 1, count=count)
         if count:
             del self._states[-count:]
             self.finished = False

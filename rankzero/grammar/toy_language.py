@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from random import Random
 
+from rankzero import checks
+
 PAD, BOS, EOS = 0, 1, 2
 
 NOUNS = ("film", "food", "game", "book", "song")
@@ -48,14 +50,8 @@ _FOLLOWERS: dict[int, frozenset[int]] = {
 
 
 def read(text: str, finished: bool = True) -> list[int]:
-    """The tokens of a text whose words are separated by blanks: <bos> first and, if it is ``finished``, <eos> last.
-
-    Raises:
-        ValueError: a word is not in the vocabulary.
-    """
-    unknown = [word for word in text.split() if word not in VOCABULARY]
-    if unknown:
-        raise ValueError(f"text must hold words of the vocabulary, got {unknown[0]!r}")
+    """The tokens of a text whose words are separated by blanks: <bos> first and, if it is ``finished``, <eos> last."""
+    checks.require(all(word in VOCABULARY for word in text.split()), "hold words of the vocabulary", text=text)
     return [BOS, *(_IDS[word] for word in text.split()), *([EOS] if finished else [])]
 
 
@@ -87,13 +83,9 @@ def judge(tokens: Sequence[int]) -> float:
 
     Args:
         tokens: prompt and response together, <bos> first; padding may follow.
-
-    Raises:
-        ValueError: a token is not in the vocabulary.
     """
-    strange = [token for token in tokens if not 0 <= token < len(VOCABULARY)]
-    if strange:
-        raise ValueError(f"tokens must be from 0 to {len(VOCABULARY) - 1}, got {strange[0]}")
+    most = len(VOCABULARY) - 1
+    checks.require(all(0 <= token <= most for token in tokens), f"be from 0 to {most}", tokens=tokens)
     finished = EOS in tokens
     said = list(tokens[: list(tokens).index(EOS) + 1 if finished else len(tokens)])
     nouns = [token for token in said if token in _NOUN]

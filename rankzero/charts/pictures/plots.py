@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import get_args
 
+from rankzero import checks
 from rankzero.charts.marks import COLOURS, Axis, Spec, colour_of, distinct
 from rankzero.charts.pictures.picture import Picture, finite, named, numeric, ranged
-from rankzero.charts.ticks import LogAxes, check_log, short
+from rankzero.charts.ticks import LogAxes, short
 from rankzero.charts.vega_lite import lines
 from rankzero.room import room
 
@@ -39,7 +41,7 @@ def curves(
     alt: str,
 ) -> Picture:
     """Curves and points as a chart; :func:`rankzero.figures.plots.curves` says what the arguments mean."""
-    check_log(log)
+    checks.one_of(get_args(LogAxes), log=log)
     points, rules = points or {}, rules or {}
     every = [*chain(*curves.values(), *points.values())]
     across = numeric("x", x, [*(px for px, _ in every), *rules.values()], "x" in log)
@@ -123,16 +125,6 @@ def lying(groups: Mapping[str, Mapping[str, float]]) -> bool:
     return max(len(groups), sum(len(name) + 2 for name in groups) / 8) > room(8, 4)
 
 
-def check_stacked(stacked: bool, log: bool) -> None:
-    """Refuse stacked bars on a logarithmic axis.
-
-    Raises:
-        ValueError: both are asked for.
-    """
-    if stacked and log:
-        raise ValueError("log must be False for stacked bars: their parts would have no honest length")
-
-
 def log_foot(values: Sequence[float]) -> float | None:
     """Where a logarithmic axis of bars begins, with room for the shortest one; None if a value is not positive."""
     return 10.0 ** math.floor(math.log10(min(values) / 1.5)) if min(values) > 0 else None
@@ -142,7 +134,7 @@ def bars(
     groups: Mapping[str, Mapping[str, float]], *, y: str, stacked: bool = False, log: bool = False, alt: str
 ) -> Picture:
     """Bars in groups as a chart; :func:`rankzero.figures.plots.bars` says what the arguments mean."""
-    check_stacked(stacked, log)
+    checks.require(not (stacked and log), "be False for stacked bars, whose parts would have no honest length", log=log)
     flat, every = lying(groups), laid(groups, stacked)
     values = _values(y, every, flat, log)
     names = _names([*groups], flat)

@@ -166,7 +166,7 @@ def test_what_a_figure_refuses_a_chart_refuses():
     for package in (pictures, figures):
         with pytest.raises(ValueError, match="log must be"):
             package.plots.curves({"a": [(1, 1)]}, **LABELS, log="yx")
-        with pytest.raises(ValueError, match="must be positive, got 0"):
+        with pytest.raises(ValueError, match="must be positive on a logarithmic axis"):
             package.plots.curves({"a": [(0, 1), (2, 3)]}, **LABELS, log="x")
         with pytest.raises(ValueError, match="stacked"):
             package.plots.bars({"a": {"b": 1}}, y="y", stacked=True, log=True, alt="A.")

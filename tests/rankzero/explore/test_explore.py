@@ -72,12 +72,10 @@ def sizes(tmp_path_factory):
     ("make", "sentence"),
     [
         (lambda: Range(3, 3, 3), "low must be below high"),
-        (lambda: Range(1, 3, 4), "default must lie between 1 and 3, got 4"),
         (lambda: Range(0, 3, 1, log=True), "low must be positive for a logarithmic range, got 0"),
         (lambda: Choice(), "options must not be empty"),
         (lambda: Choice("a", default="b"), "default must be one of ['a'], got 'b'"),
-        (lambda: Vector(()), "default must hold 1 to 64 numbers, got 0"),
-        (lambda: Vector((1, -1), low=0), "default must lie in [0, inf], got (1, -1)"),
+        (lambda: Vector(()), "default must hold 1 to 64 numbers, got ()"),
     ],
 )
 def test_a_control_that_cannot_be(make, sentence):
@@ -98,7 +96,7 @@ def test_a_vector_reads_numbers():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"rank": Range(1, 2, 1)}, "controls must be arguments of sizes (ranks, message, scale, kind), got rank"),
+        ({"rank": Range(1, 2, 1)}, "controls must be one of ranks, message, scale, kind, got 'rank'"),
         ({"ranks": 4}, "ranks must be a Range, Choice or Vector, got 4"),
     ],
 )
@@ -108,7 +106,7 @@ def test_controls_and_arguments_match(sizes, change, sentence):
 
 
 def test_an_argument_without_default_needs_a_control(sizes):
-    with pytest.raises(ValueError, match="missing ranks"):
+    with pytest.raises(ValueError, match="controls must cover ranks"):
         ex.explore(sizes, title="t", alt="a")
 
 

@@ -102,7 +102,7 @@ def test_no_process_opens_on_an_empty_stage(draw, steps):
 def test_small_type_that_a_phone_would_shrink_is_refused():
     """At 390 pixels a page's column has 340, and text of ten pixels must keep ten."""
     Scene(480, 50, (Label(0, 20, "large", size=15),), "s", "a")
-    with pytest.raises(ValueError, match="340 pixels must be enough for text of 10 pixels, got 480"):
+    with pytest.raises(ValueError, match="at most 340, so that a narrow screen has text of 10 pixels, got 480"):
         Scene(480, 50, (Label(0, 20, "small", size=10),), "s", "a")
     with pytest.raises(ValueError, match="got 400"):
         Scene(400, 50, (Box(0, 0, 40, 40, "1", "note"),), "s", "a")
@@ -111,7 +111,7 @@ def test_small_type_that_a_phone_would_shrink_is_refused():
 
 @pytest.mark.parametrize(("says", "alt"), [("", "a"), ("s", " ")])
 def test_a_scene_without_a_sentence_is_refused(says, alt):
-    with pytest.raises(ValueError, match="empty sentence"):
+    with pytest.raises(ValueError, match="says and alt must be sentences"):
         Scene(100, 50, (), says, alt)
 
 
@@ -124,13 +124,8 @@ def test_an_arrow_that_is_shorter_than_its_head_is_refused():
 
 
 def test_pictures_of_different_sizes_are_refused():
-    with pytest.raises(ValueError, match="all pictures must have one size"):
+    with pytest.raises(ValueError, match="pictures must have one size"):
         ex.frames(lambda step: Scene(100 + step, 50, (), "s", "a"), 2)
-
-
-def test_no_step_is_refused():
-    with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
-        ex.frames(toy, 0)
 
 
 def test_a_plain_script_gets_the_sentences(capsys):

@@ -152,7 +152,7 @@ def test_a_constraint_refuses_and_goes_back(constraint):
     assert constraint.allowed() == []
     with pytest.raises(RuntimeError):
         constraint.advance(ord("7"))
-    with pytest.raises(ValueError, match="count must be from 0 to 2"):
+    with pytest.raises(ValueError, match="count must be an integer from 0 to 2"):
         constraint.rollback(3)
     constraint.rollback(2)
     assert not constraint.finished

@@ -86,11 +86,11 @@ def test_prompts_are_beginnings():
 def test_read_and_show():
     assert show(read("the song was nice .")) == "the song was nice . <eos>"
     assert show(read("the song", finished=False)) == "the song"
-    with pytest.raises(ValueError, match="'opera'"):
+    with pytest.raises(ValueError, match="text must hold words of the vocabulary"):
         read("the opera was nice .")
 
 
 @pytest.mark.parametrize("token", [-1, len(VOCABULARY)])
 def test_a_token_that_there_is_not(token):
-    with pytest.raises(ValueError, match=f"got {token}"):
+    with pytest.raises(ValueError, match="tokens must be from 0 to"):
         judge([BOS, token])
