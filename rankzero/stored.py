@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankzero import checks
-
 
 def read(file: Path) -> tuple[tuple[Any, ...], ...]:
     """The rows of a stored table."""
@@ -32,7 +30,8 @@ def write(file: Path, command: str, columns: Sequence[str], rows: Iterable[Seque
     """
     lines = []
     for row in rows:
-        checks.require(len(row) == len(columns), f"have {len(columns)} values, one per column", row=row)
+        if len(row) != len(columns):
+            raise ValueError(f"rows must have {len(columns)} values, one per column, got {row!r}")
         lines.append(json.dumps(row))
     head = f'"command": {json.dumps(command)},\n"columns": {json.dumps(columns)}'
     draft = file.with_suffix(".part")

@@ -46,7 +46,7 @@ ARROWS = {
 #: package of rankzero, or module that all of them may use -> the others that it may import, each from further up.
 RUNTIME = {
     "checks": (),
-    "stored": ("checks",),
+    "stored": (),
     "events": (),
     "room": (),
     "explore": ("checks", "room"),

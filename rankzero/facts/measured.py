@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rankzero import checks
-
 STORED = Path(__file__).parent / "data" / "h100.json"
 #: Ways to copy, by where the bytes are and where they go. Pinned memory stays where it is, so that the GPU can fetch
 #: from it by itself; from pageable memory everything is first copied to a pinned buffer.
@@ -74,7 +72,8 @@ def products(form: Format) -> list[tuple[int, float]]:
 
 
 def _pairs(kind: str, name: str, names: tuple[str, ...]) -> list[tuple[int, float]]:
-    checks.one_of(names, **{kind: name})
+    if name not in names:
+        raise ValueError(f"{kind} were measured of {', '.join(map(repr, names))}, got {name!r}")
     return [(size, seconds) for size, seconds in _stored()[kind][name]]
 
 

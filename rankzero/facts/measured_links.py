@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankzero import checks
 from rankzero.facts.units import Gbit, us
 
 #: Where both tables are printed.
@@ -55,7 +54,7 @@ def line_through(times: Mapping[int, float], smallest: int = 1) -> tuple[float, 
         ValueError: ``smallest`` is not a size of the table below its largest.
     """
     large = max(times)
-    known = smallest in times and smallest != large
-    checks.require(known, f"be a size below {large} bytes in the table", smallest=smallest)
+    if smallest not in times or smallest == large:
+        raise ValueError(f"smallest must be a size below {large} bytes in the table, got {smallest!r}")
     bandwidth = (large - smallest) / (times[large] - times[smallest])
     return times[smallest] - smallest / bandwidth, bandwidth

@@ -27,7 +27,7 @@ def test_the_old_file_survives_a_failure(tmp_path):
     """Kills a store that is empty after the run that was to renew it has failed."""
     file = tmp_path / "table.json"
     stored.write(file, "python -m demos ring", ("x",), [(1,)])
-    with pytest.raises(ValueError, match=r"row must have 1 values, one per column, got \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"rows must have 1 values, one per column, got \(2, 3\)"):
         stored.write(file, "python -m demos ring", ("x",), [(1,), (2, 3)])
     assert stored.read(file) == ((1,),)
     assert [path.name for path in tmp_path.iterdir()] == ["table.json"]

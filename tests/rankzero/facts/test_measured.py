@@ -52,9 +52,9 @@ def test_graphs_win_where_kernels_are_short():
 
 
 def test_what_was_not_measured_is_refused():
-    with pytest.raises(ValueError, match=r"copies must be one of host to device, pinned, .*, got 'over NVLink'"):
+    with pytest.raises(ValueError, match=r"copies were measured of 'host to device, pinned', .*, got 'over NVLink'"):
         measured.copies("over NVLink")
-    with pytest.raises(ValueError, match="products must be one of fp32, tf32, bf16, got 'fp8'"):
+    with pytest.raises(ValueError, match="products were measured of 'fp32', 'tf32', 'bf16', got 'fp8'"):
         measured.products("fp8")
 
 
