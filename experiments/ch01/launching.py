@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rankzero import checks
 from rankzero.world import processes
 
 #: What a launcher may set, in the order in which the library's documentation names them.
@@ -56,16 +57,12 @@ def launched(
         set, else as they were started.
 
     Raises:
-        ValueError: an argument is outside its range.
         TimeoutError: the processes did not finish in time.
         RuntimeError: a process failed; the message ends with what it wrote last.
     """
-    if launcher not in LAUNCHERS:
-        raise ValueError(f"launcher must be one of {', '.join(LAUNCHERS)}, got {launcher!r}")
-    if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 1:
-        raise ValueError(f"ranks must be an integer >= 1, got {ranks!r}")
-    if not timeout > 0:
-        raise ValueError(f"timeout must be > 0 seconds, got {timeout!r}")
+    checks.one_of(LAUNCHERS, launcher=launcher)
+    checks.count(ranks=ranks)
+    checks.positive(timeout=timeout)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program.py"
         file.write_text(program, encoding="utf-8")

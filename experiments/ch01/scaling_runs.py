@@ -18,7 +18,7 @@ from itertools import islice
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.tiny import GPT, GPTConfig, batches, loss
 from rankzero.world import World
 
@@ -67,15 +67,13 @@ def scaling_runs(
         config: the model's shape.
 
     Raises:
-        ValueError: the batch is not a multiple of the ranks, or ``steps`` is below 1.
+        ValueError: the batch is not a multiple of the ranks.
     """
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
-        raise ValueError(f"steps must be an integer >= 1, got {steps!r}")
+    checks.count(steps=steps)
     measured = []
     for size in ranks:
         whole = batch * size if weak else batch
-        if whole % size:
-            raise ValueError(f"batch must be a multiple of ranks, got {whole} and {size}")
+        checks.require(whole % size == 0, f"be a multiple of {size} ranks", batch=whole)
         measured.append(_measured(world.run(train, config, whole, WARM_UP + steps, ranks=size), whole))
     return measured
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from rankzero import checks
 from rankzero.facts.scaling_laws import LossFit
 
 
@@ -20,12 +21,8 @@ def fitted_loss(fit: LossFit, parameters: float, tokens: float) -> float:
         fit: the five fitted numbers.
         parameters: positive.
         tokens: of training text; positive.
-
-    Raises:
-        ValueError: an argument is not positive and finite.
     """
-    _check_positive("parameters", parameters)
-    _check_positive("tokens", tokens)
+    checks.positive(parameters=parameters, tokens=tokens)
     return fit.floor + fit.a / parameters**fit.alpha + fit.b / tokens**fit.beta
 
 
@@ -38,12 +35,9 @@ def best_split(fit: LossFit, flops: float) -> tuple[float, float]:
         fit: the five fitted numbers.
         flops: FLOP of the whole run; positive.
 
-    Raises:
-        ValueError: ``flops`` is not positive and finite.
-
     Source: Hoffmann et al. (2022), arXiv:2203.15556, equation 4.
     """
-    _check_positive("flops", flops)
+    checks.positive(flops=flops)
     product, total = flops / 6, fit.alpha + fit.beta
     scale = (fit.alpha * fit.a / (fit.beta * fit.b)) ** (1 / total)
     parameters = scale * product ** (fit.beta / total)
@@ -63,21 +57,10 @@ def loss_along_budget(
 
     Returns:
         ``(tokens per parameter, loss in nats per token)``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_positive("flops", flops)
-    _check_positive("low", low)
-    if not low < high < math.inf:
-        raise ValueError(f"high must be a finite number above low, {low!r}, got {high!r}")
-    if not isinstance(points, int) or isinstance(points, bool) or points < 2:
-        raise ValueError(f"points must be an integer >= 2, got {points!r}")
+    checks.positive(flops=flops, low=low, high=high)
+    checks.require(low < high, f"be above low = {low}", high=high)
+    checks.count(2, points=points)
     ratios = [low * (high / low) ** (step / (points - 1)) for step in range(points)]
     sizes = [math.sqrt(flops / (6 * ratio)) for ratio in ratios]
     return [(ratio, fitted_loss(fit, size, ratio * size)) for ratio, size in zip(ratios, sizes, strict=True)]
-
-
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 
 #: The version of torch whose Gloo produced the outcomes below.
 OBSERVED_WITH = "2.13"
@@ -67,12 +67,8 @@ def observe(name: str, timeout: float = 2.0) -> Outcome:
     Args:
         name: a key of ``MISMATCHES``.
         timeout: seconds after which ranks that are still waiting are terminated.
-
-    Raises:
-        ValueError: there is no such program.
     """
-    if name not in MISMATCHES:
-        raise ValueError(f"name must be one of {', '.join(MISMATCHES)}, got {name!r}")
+    checks.one_of(MISMATCHES, name=name)
     mismatch = MISMATCHES[name]
     try:
         run = world.run(mismatch.program, ranks=mismatch.ranks, timeout=timeout, backend="gloo")

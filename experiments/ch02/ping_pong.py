@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.facts.measured_links import line_through
 from rankzero.facts.units import KiB, MiB
 
@@ -36,13 +36,10 @@ def ping_pong(sizes: Sequence[int] = SIZES, repeats: int = 30) -> dict[int, floa
         repeats: timed round trips of a small message; large ones get fewer, but at least 5.
 
     Raises:
-        ValueError: a size is not a positive multiple of 4, or ``repeats`` is below 1.
+        ValueError: a size is no multiple of 4.
     """
-    for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, int) or size < 4 or size % 4:
-            raise ValueError(f"sizes must be positive multiples of 4 bytes, got {size!r}")
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
-        raise ValueError(f"repeats must be an integer >= 1, got {repeats!r}")
+    checks.count(sizes=sizes, repeats=repeats)
+    checks.require(not any(size % 4 for size in sizes), "be multiples of 4 bytes", sizes=sizes)
     return dict(zip(sizes, world.run(_all_sizes, sizes, repeats, ranks=2, backend="gloo").values[0], strict=True))
 
 

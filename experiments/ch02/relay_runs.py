@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.events import Event
 from rankzero.facts.units import MiB
 from solutions.ch02.alpha_beta import message_time
@@ -60,13 +60,9 @@ def blocking_relay_time(message_bytes: float, hops: int, chunks: int, bandwidth:
         chunks: parts of the message; at least 1.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    for name, value, least in (("hops", hops, 0), ("chunks", chunks, 1)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    checks.count(0, hops=hops)
+    checks.count(chunks=chunks)
     gap = min(hops, 2)  # steps from one chunk to the next
     return (hops + gap * (chunks - 1)) * message_time(message_bytes / chunks, bandwidth, latency)
 

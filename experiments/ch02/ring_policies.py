@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rankzero import checks
+
 #: Ways to order the two calls of a rank, by name.
 POLICIES = ("all_send", "one_receives_first", "parity", "non_blocking")
 
@@ -25,14 +27,9 @@ def ring_programs(policy: str, ranks: int) -> list[list[tuple[str, int]]]:
         policy: ``all_send`` (everybody sends first), ``one_receives_first`` (rank 0 receives first), ``parity`` (odd
             ranks receive first) or ``non_blocking`` (everybody posts both, then waits).
         ranks: on the ring; at least 2.
-
-    Raises:
-        ValueError: there is no such policy, or ``ranks`` is below 2.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"policy must be one of {', '.join(POLICIES)}, got {policy!r}")
-    if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 2:
-        raise ValueError(f"ranks must be an integer >= 2, got {ranks!r}")
+    checks.one_of(POLICIES, policy=policy)
+    checks.count(2, ranks=ranks)
     sign = "i" if policy == "non_blocking" else ""
     programs = []
     for rank in range(ranks):

@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.events import Event
 from rankzero.tiny import GPT, GPTConfig, batches, loss
 
@@ -57,12 +57,8 @@ def accumulate(
         ranks: processes.
         rows: of each rank.
         config: the model's shape.
-
-    Raises:
-        ValueError: there are more micro-batches than rows, or fewer than one.
     """
-    if not 1 <= micro_steps <= rows:
-        raise ValueError(f"micro_steps must be from 1 to {rows} rows, got {micro_steps!r}")
+    checks.count(1, rows, micro_steps=micro_steps)
     run = world.run(_accumulate, micro_steps, every, rows, config, True, ranks=ranks)
     joined = _joined(rows * ranks, config)
     calls = [event for event in run.events if event.rank == 0 and event.operation == "all_reduce"]

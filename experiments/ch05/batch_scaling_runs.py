@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.tiny import GPT, GPTConfig, batches, loss
 
 #: One narrow layer: a step takes about a millisecond.
@@ -62,12 +62,8 @@ def steps_to_target(
         target: mean loss on held-out rows, nats; checked every five steps.
         config: the model's shape.
         most: steps after which a run gives up.
-
-    Raises:
-        ValueError: ``optimizer`` is neither of the two.
     """
-    if optimizer not in ("adamw", "sgd"):
-        raise ValueError(f"optimizer must be 'adamw' or 'sgd', got {optimizer!r}")
+    checks.one_of(("adamw", "sgd"), optimizer=optimizer)
     pairs = [(size, rate(size)) for size in sizes]
     run = world.run(_until, pairs, optimizer, target, config, most, ranks=min(PROCESSES, len(pairs)) or 1, timeout=120)
     rows = {place: ToTarget(*row) for part in run.values for place, row in part.items()}

@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 from torch.utils.checkpoint import checkpoint
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.events import Event
 from solutions.ch03.collective_cost import traffic
 from solutions.ch05.data_parallel import ShardedAdamW, gather_parameter, reduce_to_slice
@@ -89,10 +89,9 @@ def zero_run(
         gather: what stage 3 does with a slice before a layer uses it.
 
     Raises:
-        ValueError: there is no such stage, or ranks and micro-steps do not divide the rows.
+        ValueError: ranks and micro-steps do not divide the rows.
     """
-    if stage not in (0, 1, 2, 3):
-        raise ValueError(f"stage must be 0, 1, 2 or 3, got {stage!r}")
+    checks.one_of(range(4), stage=stage)
     if ROWS % (ranks * micro_steps):
         raise ValueError(f"ranks * micro_steps must divide {ROWS} rows, got {ranks} and {micro_steps}")
     run = world.run(_train, stage, steps, micro_steps, reshard, tuple(widths), reduce, gather, ranks=ranks)

@@ -17,6 +17,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.checkpoint import CheckpointFunction
 
+from rankzero import checks
 from rankzero.tiny import GPT, GPTConfig, one_thread
 from rankzero.tiny.layers import Block, Pass
 
@@ -95,12 +96,8 @@ def checkpoint_run(segment: int, config: GPTConfig = CONFIG, repeats: int = 1) -
         segment: layers between two checkpoints, from 1 to all; 0 keeps everything.
         config: the model's shape.
         repeats: runs, of which the fastest is reported; at least 1.
-
-    Raises:
-        ValueError: the model has fewer layers than a segment, or ``segment`` is negative.
     """
-    if not isinstance(segment, int) or isinstance(segment, bool) or not 0 <= segment <= config.layers:
-        raise ValueError(f"segment must be an integer from 0 to {config.layers}, got {segment!r}")
+    checks.count(0, config.layers, segment=segment)
     model = GPT(config)
     blocks = [block for block in model.blocks if isinstance(block, Block)]
     x = torch.randn(BATCH, config.context, config.hidden, generator=torch.Generator().manual_seed(0)).requires_grad_()

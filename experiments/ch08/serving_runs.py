@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
+from rankzero import checks
 from rankzero.sim import batching
 from rankzero.tiny import GPT, BpeTokenizer, ByteTokenizer, GPTConfig, KVCache, bundled_text, train
 from rankzero.tiny.text import learn_merges
@@ -39,15 +40,10 @@ PLACES = {
 
 
 def parts(package: str = "solutions") -> Parts:
-    """The parts from which the engine is built, of ``solutions`` or ``labs``.
-
-    Raises:
-        ValueError: ``package`` is neither of the two.
-    """
+    """The parts from which the engine is built, of ``solutions`` or ``labs``."""
     from rankzero.server import Parts
 
-    if package not in ("solutions", "labs"):
-        raise ValueError(f"package must be solutions or labs, got {package!r}")
+    checks.one_of(("solutions", "labs"), package=package)
     modules = {name: importlib.import_module(f"{package}.{module}") for name, (module, _) in PLACES.items()}
     return Parts(**{name: getattr(modules[name], place) for name, (_, place) in PLACES.items()})
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
+from rankzero import checks
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, train
 from rankzero.tiny.layers import Block, Pass, angles
 from solutions.ch09.cached_attention import cached_attention, dequantize_kv, quantize_kv
@@ -99,8 +100,7 @@ def causal_mask(new: int, total: int, aligned_to: str = "end") -> torch.Tensor:
         total: S, cached and new ones.
         aligned_to: "end": query i sees keys up to i + S - T. "start": up to i, as torch's ``is_causal`` does.
     """
-    if aligned_to not in ("end", "start"):
-        raise ValueError(f"aligned_to must be 'end' or 'start', got {aligned_to!r}")
+    checks.one_of(("end", "start"), aligned_to=aligned_to)
     return torch.ones(new, total, dtype=torch.bool).tril(total - new if aligned_to == "end" else 0)
 
 
@@ -338,12 +338,8 @@ def with_outliers(model: GPT, factor: float, pairs: int = 1) -> GPT:
         model: is not changed.
         factor: positive; a power of two leaves the scores bit for bit the same.
         pairs: of channels in each head, counted from the slowest one.
-
-    Raises:
-        ValueError: ``factor`` is not positive.
     """
-    if not factor > 0:
-        raise ValueError(f"factor must be > 0, got {factor!r}")
+    checks.positive(factor=factor)
     config, copy = model.config, GPT(model.config)
     copy.load_state_dict(model.state_dict())
     copy = copy.to(next(model.parameters()).dtype).requires_grad_(False).eval()

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
+from rankzero import checks
+
 #: A piece of memory: its slots, its holder (None if it is free), and how many of its slots contain a token.
 Strip = tuple[int, str | None, int]
 
@@ -50,12 +52,8 @@ def requests(kind: str = "chat", count: int = 36, limit: int = 400, seed: int = 
         count: of requests.
         limit: tokens that an output may have.
         seed: of the draws; the same one gives the same trace.
-
-    Raises:
-        ValueError: an unknown kind.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    checks.one_of(KINDS, kind=kind)
     gap, together, median, spread = KINDS[kind]
     rng = Random(seed)
     jobs = []

@@ -128,19 +128,6 @@ def test_rounds_are_those_of_the_simulator(given_programs, eager):
     assert (len(rounds), blocked) == simulate(given_programs, eager)
 
 
-@pytest.mark.parametrize(
-    ("policy", "ranks", "sentence"),
-    [
-        ("everybody", 4, "policy must be one of all_send, one_receives_first, parity, non_blocking, got 'everybody'"),
-        ("parity", 1, "ranks must be an integer >= 2, got 1"),
-        ("parity", True, "ranks must be an integer >= 2, got True"),
-    ],
-)
-def test_rings_that_cannot_be(policy, ranks, sentence):
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
-        ring_programs(policy, ranks)
-
-
 def test_links_are_those_of_the_chapter():
     found = {name: (latency / us, bandwidth / GB) for name, (latency, bandwidth) in LINKS.items()}
     assert found == {"NVLink 4": (1, 450), "InfiniBand NDR": (5, 50), "100 Gb Ethernet": (10, pytest.approx(12.5))}

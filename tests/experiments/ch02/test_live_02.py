@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import pytest
 import torch
@@ -48,11 +47,6 @@ def test_another_outcome_is_told_from_that_of_the_catalogue(outcome, name):
     assert not outcome.is_of(mismatches.MISMATCHES[name])
 
 
-def test_a_mismatch_that_is_not_there():
-    with pytest.raises(ValueError, match=r"^name must be one of longer, .*, got 'none'$"):
-        mismatches.observe("none")
-
-
 # Programs on real ranks
 
 
@@ -77,17 +71,6 @@ def test_a_ping_pong_has_a_time_for_every_size():
     times = ping_pong.ping_pong((4, 64 * KiB), repeats=3)
     assert list(times) == [4, 64 * KiB]
     assert all(0 < seconds < 60 for seconds in times.values())
-
-
-@pytest.mark.parametrize("sizes", [(2,), (6,), (True,), (4.0,), (-4,)])
-def test_sizes_that_are_no_floats_are_refused(sizes):
-    with pytest.raises(ValueError, match=r"^sizes must be positive multiples of 4 bytes, got "):
-        ping_pong.ping_pong(sizes)
-
-
-def test_repeats_are_counted():
-    with pytest.raises(ValueError, match=r"^repeats must be an integer >= 1, got 0$"):
-        ping_pong.ping_pong(repeats=0)
 
 
 def test_the_link_of_exact_times_is_found():
@@ -189,21 +172,6 @@ def test_a_blocking_relay_costs_what_the_chapter_says():
     """64 MB over 3 hops in 8 chunks, 50 GB/s, 5 microseconds: 2.805 ms against 1.65 ms."""
     assert relay_runs.blocking_relay_time(64 * MB, 3, 8, 50 * GB, 5 * us) == pytest.approx(2.805e-3)
     assert relay_time(64 * MB, 3, 8, 50 * GB, 5 * us) == pytest.approx(1.65e-3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((1, -1, 1, 1), "hops must be an integer >= 0, got -1"),
-        ((1, 1, 0, 1), "chunks must be an integer >= 1, got 0"),
-        ((1, True, 1, 1), "hops must be an integer >= 0, got True"),
-        ((-1, 1, 1, 1), "message_bytes must be a finite number >= 0"),
-        ((math.nan, 1, 1, 1), "message_bytes must be a finite number >= 0"),
-    ],
-)
-def test_relays_that_cannot_be(arguments, sentence):
-    with pytest.raises(ValueError, match=f"^{sentence}"):
-        relay_runs.blocking_relay_time(*arguments)
 
 
 # The model cut in stages

@@ -134,11 +134,6 @@ def test_no_sync_saves_reductions_and_no_accuracy(micro_steps, every, reductions
     assert found.difference < 1e-6
 
 
-def test_more_micro_batches_than_rows_are_refused():
-    with pytest.raises(ValueError, match="micro_steps must be from 1 to 8 rows, got 9"):
-        accumulate(9)
-
-
 # Batch size.
 
 
@@ -228,10 +223,9 @@ def test_a_stage_runs_with_the_learners_own_function(plain, stage, wrong):
     assert float((zero_run(stage, 2, **wrong).weights - plain).abs().max()) > 1e-4
 
 
-@pytest.mark.parametrize(("arguments", "message"), [((4, 2), "stage must be"), ((1, 5), "must divide 24 rows, got 5")])
-def test_impossible_runs_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        zero_run(*arguments)
+def test_rows_that_micro_steps_cannot_share_are_refused():
+    with pytest.raises(ValueError, match="must divide 24 rows, got"):
+        zero_run(1, 5)
 
 
 @pytest.mark.parametrize(("ranks", "held"), [(1, 792), (4, 204)])

@@ -509,9 +509,3 @@ def test_live_bytes_count_a_storage_once_and_let_go():
         assert live.now == 40
         y.backward()
     assert (live.now, live.peak) == (0, 40)
-
-
-@pytest.mark.parametrize("segment", [-1, 6, True, 1.0])
-def test_a_segment_must_be_of_the_model(segment):
-    with pytest.raises(ValueError, match="segment must be an integer from 0 to 5, got"):
-        checkpoint_run(segment, SMALL)

@@ -36,8 +36,6 @@ def test_the_parts_come_from_one_package():
     assert isinstance(own, Parts)
     assert own.detokenizer.__module__ == "solutions.ch08.detokenizer"
     assert labs.probabilities.__module__ == "labs.ch08.tiny_serving"
-    with pytest.raises(ValueError, match="package must be solutions or labs, got 'os'"):
-        serving_runs.parts("os")
 
 
 def test_the_cache_on_the_page_is_the_one_of_the_module():

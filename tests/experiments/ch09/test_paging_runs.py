@@ -75,11 +75,6 @@ def test_a_request_must_fit_into_the_empty_memory(memory):
         play([Job("a", 0, 10, 20, 20)], memory)
 
 
-def test_an_unknown_trace():
-    with pytest.raises(ValueError, match="kind must be one of chat, bursty, got 'x'"):
-        requests("x")
-
-
 def test_tables_call_by_call():
     calls = [
         ("1", "allocate", "p", 6),
