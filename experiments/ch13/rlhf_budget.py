@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from rankzero import checks
 from solutions.ch05.zero import state_bytes
 from solutions.ch13.rlhf_memory import OTHER_ROLES, role_bytes
 
@@ -32,14 +33,9 @@ def budget(
         masters: keep fp32 copies of what learns.
         share: share of the parameters that learn. Below 1 they are adapters, and the body without them serves as the
             reference at no extra cost.
-
-    Raises:
-        ValueError: as :func:`solutions.ch13.rlhf_memory.role_bytes`, or an unknown algorithm.
     """
-    if algorithm not in OTHER_ROLES:
-        raise ValueError(f"algorithm must be one of {', '.join(OTHER_ROLES)}, got {algorithm!r}")
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+    checks.one_of(OTHER_ROLES, algorithm=algorithm)
+    checks.require(0 < share <= 1, "be above 0 and at most 1", share=share)
     recipe = state_bytes(master=masters)
 
     def learning(parameters: float) -> dict[str, float]:

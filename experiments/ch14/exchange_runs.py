@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.tiny import GPT
 from rankzero.world import shared_weights
 from rankzero.world.shared_weights import Address, SharedWeights
@@ -149,11 +149,9 @@ def in_turns(model: GPT, road: str, steps: int = 8, recipe: Recipe = DECOUPLED, 
         seed: of prompts and responses.
 
     Raises:
-        ValueError: there is no such road.
         WorldError: a process failed.
     """
-    if road not in ROADS:
-        raise ValueError(f"road must be one of {', '.join(ROADS)}, got {road!r}")
+    checks.one_of(ROADS, road=road)
     with shared_weights.create(4 * flat(model).numel()) as address, tempfile.TemporaryDirectory() as folder:
         places = address, Path(folder)
         done = world.run(_work, places, road, model, steps, recipe, seed, ranks=2, timeout=60 + 2 * steps)

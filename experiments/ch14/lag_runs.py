@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from rankzero import stored
+from rankzero import checks, stored
 from rankzero.tiny import GPT, one_thread
 from solutions.ch14.off_policy import effective_sample_size, importance_weights
 
@@ -56,8 +56,7 @@ class Recipe:
     sample_size: Callable[..., float] = effective_sample_size
 
     def __post_init__(self) -> None:
-        if self.correction not in CORRECTIONS:
-            raise ValueError(f"correction must be one of {', '.join(CORRECTIONS)}, got {self.correction!r}")
+        checks.one_of(CORRECTIONS, correction=self.correction)
 
 
 DECOUPLED = Recipe()
@@ -139,12 +138,8 @@ def lagged(model: GPT, lag: int, recipe: Recipe, steps: int = STEPS, seed: int =
         recipe: what to do about it.
         steps: updates.
         seed: of prompts and responses.
-
-    Raises:
-        ValueError: the lag is negative.
     """
-    if lag < 0:
-        raise ValueError(f"lag must be >= 0, got {lag}")
+    checks.count(0, lag=lag)
     actor, writer = copied(model), copied(model)
     optimizer, generator = optimizer_of(actor, recipe.settings), torch.Generator().manual_seed(seed)
     versions, rows = deque[torch.Tensor](maxlen=lag + 1), []

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.facts.units import MB
 from rankzero.world import shared_weights
 from rankzero.world.shared_weights import Address, Rules, SharedWeights
@@ -149,13 +149,10 @@ def race(
         slots_class: whose rules hold where slots are pinned.
 
     Raises:
-        ValueError: there is no such mode, or ``nbytes`` is not a positive multiple of 8.
         WorldError: a process failed.
     """
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-    if nbytes < 8 or nbytes % 8:
-        raise ValueError(f"nbytes must be a positive multiple of 8, got {nbytes}")
+    checks.one_of(MODES, mode=mode)
+    checks.require(nbytes > 0 and nbytes % 8 == 0, "be a positive multiple of 8", nbytes=nbytes)
     with shared_weights.create(nbytes, MODES[mode]) as address:
         run = world.run(_work, address, mode, seconds, slots_class, ranks=2, timeout=seconds + 30)
     return Race(mode, tuple(Use(*row) for rows in run.values for row in rows))

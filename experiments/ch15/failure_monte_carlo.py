@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from rankzero import checks
+
 
 def simulate_many(
     work: float,
@@ -43,11 +45,12 @@ def simulate_many(
     Returns:
         ``wall``, ``useful``, ``checkpoint``, ``lost``, ``restart`` (seconds) and ``failures``, each a NumPy array of
         ``trials`` numbers. The four parts in the middle sum to ``wall``.
-
-    Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
     """
-    _check_runs(work, interval, checkpoint_time, restart_time, mtbf, trials, shape)
+    checks.positive(work=work, interval=interval, mtbf=mtbf, shape=shape)
+    checks.amount(checkpoint_time=checkpoint_time, restart_time=restart_time)
+    checks.count(trials=trials)
+    least = max(min(interval, work) + checkpoint_time, restart_time) / 10
+    checks.require(mtbf >= least, f"be at least a tenth of a segment and of a restart, {least}", mtbf=mtbf)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the work is too small to be shared: threads would only wait for each other
     try:
@@ -91,25 +94,3 @@ def _simulated(
     useful, written = torch.full_like(lost, work), torch.full_like(lost, segments * checkpoint_time)
     parts = {"useful": useful, "checkpoint": written, "lost": lost, "restart": restart}
     return {"wall": useful + written + lost + restart, **parts, "failures": failures.long()}
-
-
-def _check_runs(
-    work: float,
-    interval: float,
-    checkpoint_time: float,
-    restart_time: float,
-    mtbf: float,
-    trials: int,
-    shape: float,
-) -> None:
-    for name, value in (("work", work), ("interval", interval), ("mtbf", mtbf), ("shape", shape)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-    for name, value in (("checkpoint_time", checkpoint_time), ("restart_time", restart_time)):
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise ValueError(f"trials must be an integer >= 1, got {trials!r}")
-    longest = max(min(interval, work) + checkpoint_time, restart_time)
-    if mtbf < longest / 10:
-        raise ValueError(f"mtbf must be at least a tenth of a segment and of a restart, {longest / 10!r}, got {mtbf!r}")

@@ -20,7 +20,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.tiny import GPT, GPTConfig, batches, loss
 
 SIDES = (64, 128, 256, 512)
@@ -74,12 +74,8 @@ def utilization_runs(
         batch: sequences in a step.
         config: the model's shape; both kinds begin with the same weights and see the same text.
         sides: of the matrices.
-
-    Raises:
-        ValueError: fewer than two steps.
     """
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 2:
-        raise ValueError(f"steps must be an integer >= 2, got {steps!r}")
+    checks.count(2, steps=steps)
     sweep, times, losses = world.run(_timed, steps, batch, config, sides, ranks=1).values[0]
     tokens, (forward, step) = batch * config.context, _counted(GPT(config), batch, config)
     _, again = _counted(recomputing(config), batch, config)

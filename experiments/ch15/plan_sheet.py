@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
+
 #: The decisions, in the order in which they are made.
 DECISIONS = ("model", "batch", "layout", "memory", "checkpoint", "failures")
 
@@ -61,13 +63,9 @@ def sheet(*rows: Row, filled: Sequence[Row] = ()) -> str:
     Args:
         rows: printed in full.
         filled: rows of earlier decisions, each of which takes a single line.
-
-    Raises:
-        ValueError: a row names no decision.
     """
-    stray = next((row.decision for row in (*rows, *filled) if row.decision not in DECISIONS), None)
-    if stray is not None:
-        raise ValueError(f"decision must be one of {', '.join(DECISIONS)}, got {stray!r}")
+    for row in (*rows, *filled):
+        checks.one_of(DECISIONS, decision=row.decision)
     return "\n".join((HEAD, "-" * len(HEAD), *_lines(rows, filled)))
 
 

@@ -19,6 +19,8 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from rankzero import checks
+
 from ..ch06.saved_tensors import UNNAMED, Keeper
 
 RECOMPUTE = ("none", "selective", "full")
@@ -140,12 +142,8 @@ def saved_activations(shape: Shape, recompute: str = "none", batch: int = 2, seq
         recompute: as in :class:`AuditedBlock`.
         batch: sequences.
         sequence: tokens of each.
-
-    Raises:
-        ValueError: ``recompute`` is none of the three.
     """
-    if recompute not in RECOMPUTE:
-        raise ValueError(f"recompute must be one of {', '.join(RECOMPUTE)}, got {recompute!r}")
+    checks.one_of(RECOMPUTE, recompute=recompute)
     block, tokens = AuditedBlock(shape, recompute), batch * sequence
     x = torch.randn(batch, sequence, shape.hidden, requires_grad=True)
     turn = torch.randn(2, sequence, 1, shape.head_dim // 2)

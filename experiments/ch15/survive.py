@@ -27,7 +27,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from rankzero import world
+from rankzero import checks, world
 from rankzero.tiny import GPT, GPTConfig, bundled_text, loss
 from rankzero.tiny.long_jobs import Sampler
 from rankzero.world import WorldError
@@ -117,15 +117,10 @@ def survive(
         config: the model's shape.
 
     Raises:
-        ValueError: ``steps`` or ``every`` is not an integer >= 1, or a kill names no rank.
         WorldError: the world failed for another reason.
     """
-    for name, value in (("steps", steps), ("every", every)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-    stray = next((kill for kill in kills if not 0 <= kill.rank < ranks), None)
-    if stray is not None:
-        raise ValueError(f"kills must name ranks from 0 to {ranks - 1}, got {stray}")
+    checks.count(steps=steps, every=every)
+    checks.count(0, ranks - 1, kills=[kill.rank for kill in kills])
     deaths: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         while True:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.ch13.explorers import ALGORITHMS, LEARNING, MODELS, SIZES, estimators, hacking, memory, paid
-from experiments.ch13.rlhf_budget import budget
 from rankzero.explore import VEGA_LITE
 from rankzero.facts.models import LLAMA3_70B
 from solutions.ch13.beta_sweep import RUNS
@@ -97,13 +96,6 @@ def test_memory_is_that_of_the_roles(algorithm, learning, small):
 def test_what_fits_is_said():
     assert "fits into 80 GB" in memory(gpus=32)["description"]
     assert "does not fit" in memory(gpus=31)["description"]
-
-
-def test_a_budget_that_cannot_be():
-    with pytest.raises(ValueError, match="algorithm must be one of"):
-        budget("sft", 7e9)
-    with pytest.raises(ValueError, match="share must be above 0"):
-        budget("ppo", 7e9, share=0)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.beta:g}-{run.seed}")

@@ -62,8 +62,3 @@ def test_bytes(runs):
 def test_nothing_is_left(runs, folders):
     assert len(folders) == len(ROADS)
     assert not any(folder.exists() for folder in folders)
-
-
-def test_no_such_road():
-    with pytest.raises(ValueError, match="road must be one of disk, broadcast, shared, got 'post'"):
-        in_turns(reference(), "post")

@@ -98,10 +98,3 @@ def test_rows_of_the_picture():
     uses = tuple(Use("writer", slot, slot, float(slot), slot + 0.5, "written") for slot in (0, 1, 0))
     rows = torn_runs.rows(Race("pinned", uses), 0.9)
     assert rows == {"writer, slot 0": [("written", 0.0, 0.5), ("written", 0.0, 0.5)], "reader, slot 0": []}
-
-
-def test_bad_arguments():
-    with pytest.raises(ValueError, match="mode must be one of single, versioned, pinned, got 'none'"):
-        race("none")
-    with pytest.raises(ValueError, match="nbytes must be a positive multiple of 8, got 9"):
-        race("single", nbytes=9)

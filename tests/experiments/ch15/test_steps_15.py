@@ -131,8 +131,3 @@ def test_an_earlier_decision_takes_one_line():
     assert lines[1].endswith("; ...")
     assert [line.split()[0] for line in lines] == list(DECISIONS)
     assert max(map(len, lines)) <= 88
-
-
-def test_a_row_of_no_decision_is_refused():
-    with pytest.raises(ValueError, match="decision must be one of model, batch"):
-        sheet(Row("price", "dollars", 1))
