@@ -107,7 +107,7 @@ CLAUSES = {
             edits=(('again = 1 if recompute == "full" else 0', 'again = 0 if recompute == "none" else 1'),),
         ),
         Clause("with ``ceil(layers / pp)`` layers", edits=(("math.ceil(model.layers / pp)", "model.layers // pp"),)),
-        Clause("One stage sends nothing to another", edits=((" if pp > 1 else 0.0", ""),)),
+        Clause("one stage sends nothing to another", edits=((" if pp > 1 else 0.0", ""),)),
         Clause('with ``"full"`` the all-gather once more', edits=(("layers * (2 + again)", "layers * 2"),)),
         Clause("and 2 more when ``recompute`` is", edits=(("(4 + 2 * again)", "4"),)),
         Clause("in fp32 and its weights all-gathered in bf16", edits=(("(4 + 2) * layers", "(2 + 2) * layers"),)),

@@ -182,8 +182,8 @@ SIMULATE = Build(
         one_of_each(
             "schedules that cannot run",
             lambda rng: [*_stuck(rng), *_incomplete(rng)],
-            "Ranks that wait for one another, or for themselves, are in a deadlock; operations that are missing or twice "
-            "there, or a stage on two ranks, make no schedule: ValueError.",
+            "Ranks that wait for one another, or for themselves, are in a deadlock; an operation that is missing, or "
+            "there twice, or a stage on two ranks, is no schedule: ValueError.",
         ),
     ),
     slips=(
