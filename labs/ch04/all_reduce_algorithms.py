@@ -23,8 +23,9 @@ def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth:
 
     ``ring``: a reduce-scatter and an all-gather, each of N-1 steps of S/N. ``tree``: a binomial reduce and broadcast
     that pass the whole tensor on, level by level. ``double_tree``: two pipelined trees with half of the tensor each, in
-    the limit of many chunks. ``halving_doubling``: reduce-scatter and all-gather in steps of S/2, S/4, ... between
-    partners. A tree of N ranks has d levels, d the least integer with 2**d >= N.
+    the limit of many chunks: the start-ups of 2 d levels, and S through a rank's port on the way up and again on the
+    way down. ``halving_doubling``: reduce-scatter and all-gather in steps of S/2, S/4, ... between partners. A tree of
+    N ranks has d levels, d the least integer with 2**d >= N.
 
     Args:
         algorithm: one of these four names.

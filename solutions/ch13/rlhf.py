@@ -168,6 +168,9 @@ def policy_loss(
         mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         clip: epsilon; positive.
 
+    Returns:
+        The loss, minus the mean of the smaller terms, to be minimised; and its statistics.
+
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
     _check_mask(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
