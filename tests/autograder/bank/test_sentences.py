@@ -116,7 +116,7 @@ HINTED = [
     ("09-radix-cache", [("self._clock += 1", "self._clock += 2")], CLOCK),
     ("09-radix-cache", [("self._created = 0", "self._created = 1")], CLOCK + " and numbers"),
     ("09-radix-cache", [("self._next_handle += 1", "self._next_handle += 2")], "Handles are 0, 1, 2, ..."),
-    ("10-token-budget-scheduler", [(KNOWN, "if False:")], "a name that waits or runs"),
+    ("10-token-budget-scheduler", [(KNOWN, "if False:")], "a name that is taken"),
     ("11-speculative-step", [("if uniforms[place] * q >= p:", "if uniforms[place] * q > p:")], "u q = p does not"),
     ("11-constraint-state", [("        if count:\n", "        if True:\n")], "A rollback of 0 changes nothing"),
     (

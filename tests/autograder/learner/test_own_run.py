@@ -99,5 +99,5 @@ def test_a_number_that_a_chart_refuses_is_told():
     before = "from rankzero.charts.pictures import plots"
     code = "plots.curves({'a': [(1, -1.0)]}, x='x', y='y', log='y', alt='A.')"
     assert ran({}, before=before, code=code)[0].endswith(
-        "ValueError: a number on a logarithmic axis must be positive, got -1"
+        "ValueError: values must be positive on a logarithmic axis, got [-1.0]"
     )
