@@ -20,7 +20,6 @@ from autograder.items import Build, Case, Choice, Design, Estimate, Item, Questi
 from autograder.maintenance import verifying
 from autograder.marking import compare, questions, trusted
 from autograder.marking.outcome import Outcome
-from autograder.submission import load_files
 
 ITEMS = bank.items()
 EXERCISES = bank.builds()
@@ -114,14 +113,24 @@ def test_a_bank_is_read_without_torch_and_without_solutions():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_where_some_chapters_are_no_other_is_asked_for(monkeypatch):
+#: What a grader does that holds chapters 1 and 10 alone; in a process of its own, as what was read is kept.
+SOME_CHAPTERS = """
+import sys
+from autograder import bank
+from autograder.submission import load_files
+
+bank.CHAPTERS = ("ch01", "ch10")
+for number in {*range(1, 16)} - {1, 10}:
+    sys.modules[f"autograder.bank.ch{number:02}"] = None  # importing it fails
+assert bank.on_request() == ()
+assert {item.section.partition(".")[0] for item in bank.items()} == {"1", "10"}
+assert load_files("ann", {"x.py": lambda: b"def locate(rank, ranks_per_node): return 0, 0\\n"}).units
+"""
+
+
+def test_where_some_chapters_are_no_other_is_asked_for():
     """Kills a grader in Gradescope's container that looks for programs of chapters which are not packed."""
-    monkeypatch.setattr(bank, "CHAPTERS", ("ch01", "ch10"))
-    for name in [name for name in sys.modules if re.match(r"autograder\.bank\.ch(?!01|10)", name)]:
-        monkeypatch.setitem(sys.modules, name, None)  # importing it fails
-    assert bank.on_request() == ()
-    assert {item.section.partition(".")[0] for item in bank.items()} == {"1", "10"}
-    assert load_files("ann", {"x.py": lambda: b"def locate(rank, ranks_per_node): return 0, 0\n"}).units
+    assert subprocess.run([sys.executable, "-c", SOME_CHAPTERS], check=False).returncode == 0
 
 
 # The questions.
