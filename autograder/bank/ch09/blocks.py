@@ -275,7 +275,6 @@ def _never_grown(rng: Random) -> Case:
         ("allocate", ("d", rng.randint(third * size + 1, 2 * third * size))),
         ("table", ("d",)),
         ("length", ("d",)),
-        ("can_allocate", (rng.randint(0, 2 * third * size),)),
         _QUEUE,
     )
     return Case((3 * third, size), calls=calls)
