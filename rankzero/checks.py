@@ -51,7 +51,7 @@ def one_of(known: Collection[Any], /, **values: Any) -> None:
     """Each is one of ``known``, and of its type: 1 is not True."""
     for name, value in values.items():
         same = any(type(value) is type(one) and value == one for one in known)
-        require(same, f"be one of {', '.join(map(str, known))}", **{name: value})
+        require(same, f"be one of {', '.join(str(one) or repr(one) for one in known)}", **{name: value})
 
 
 def require(holds: bool, rule: str, /, **values: Any) -> None:

@@ -29,6 +29,7 @@ WRONG = [
     (checks.between, (0, 0.5), "be from 0 to 0.5", [-1e-9, 0.51, math.nan, math.inf, *NO_NUMBERS]),
     (checks.one_of, (("young", "daly"),), "be one of young, daly", ["Young", "", None]),
     (checks.one_of, ((1, 2),), "be one of 1, 2", [True, 1.0, 3]),
+    (checks.one_of, (("", "x"),), "be one of '', x", ["y"]),
 ]
 
 
@@ -49,6 +50,7 @@ def test_what_is_outside_is_named_with_the_rule_and_its_value(check, bounds, rul
 RIGHT_OF = {(check, bounds): values for check, bounds, values in RIGHT} | {
     (checks.between, (0, 0.5)): [0.5],
     (checks.one_of, ((1, 2),)): [1],
+    (checks.one_of, (("", "x"),)): ["x"],
 }
 
 

@@ -132,3 +132,14 @@ def test_the_debug_exercise_is_wrong_where_blocks_are_shared():
     assert item.wrong is not None
     assert len(set(item.wrong(tables, queue, finished))) < len(item.wrong(tables, queue, finished))
     assert item.wrong({"a": [1, 2]}, [0], ["a"]) == item.solution()({"a": [1, 2]}, [0], ["a"]) == [0, 2, 1]
+
+
+def unwritten(*args, **kwargs):
+    raise NotImplementedError("09-block-manager: not written yet")
+
+
+def test_who_allocates_and_frees_gets_the_points_of_that_step():
+    item = blocks.BLOCKS
+    missing = dict.fromkeys(("append", "fork", "can_allocate", "references", "check"), unwritten)
+    mark = handed_in.marked(item, type("BlockManager", (item.solution(),), missing))
+    assert [share.name for share in mark.shares if share.score] == ["allocate and free"]
