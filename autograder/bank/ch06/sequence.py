@@ -52,6 +52,10 @@ def _groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
     )
 
 
+def _even(rng: Random) -> list[Case]:
+    return [_scatter(rng, 2, (2, 2), 1), _scatter(rng, 3, (3, 2), -1)]
+
+
 def _calls(place: int, whole: int) -> Rule:
     """One all-gather of a part and one reduce-scatter of the whole."""
 
@@ -82,6 +86,8 @@ GATHER = Build(
     rule=_calls(0, 2),
 )
 
+_SCATTERED = _groups(_scatter, "Each rank keeps a part of the sum; its gradient goes to all of them.")
+
 SCATTER = Build(
     id="06-scatter-sequence",
     module="sharded_layers",
@@ -96,7 +102,11 @@ SCATTER = Build(
         _scatter(Random("scatter"), 3, (2, 1), 1),
         _scatter(Random("scatter 1"), 1, (2, 2), 0),
     ),
-    groups=_groups(_scatter, "Each rank keeps a part of the sum; its gradient goes to all of them."),
+    groups=(
+        *_SCATTERED[:2],
+        listed("columns", _even, "The parts are cut along `dim`, which is not always the first dimension."),
+        _SCATTERED[2],
+    ),
     slips=SCATTERS,
     rule=_calls(2, 0),
 )
