@@ -8,21 +8,24 @@ from solutions.ch05.precision import LossScaler
 from tools.clauses import Clause
 
 
-class LiveState(LossScaler):
-    """Hands out its own state."""
+def with_a_live_state(*args: Any, **kwargs: Any):
+    """A scaler that hands out its own state."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._state: dict[str, float] = {}
+    class Live(LossScaler):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self._state: dict[str, float] = {}
 
-    def state_dict(self) -> dict[str, float]:
-        self._state.update(super().state_dict())
-        return self._state
+        def state_dict(self) -> dict[str, float]:
+            self._state.update(super().state_dict())
+            return self._state
 
-    def update(self, found_inf: bool) -> float:
-        scale = super().update(found_inf)
-        self.state_dict()
-        return scale
+        def update(self, found_inf: bool) -> float:
+            scale = super().update(found_inf)
+            self.state_dict()
+            return scale
+
+    return Live(*args, **kwargs)
 
 
 CLAUSES = {
@@ -249,7 +252,7 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("in a new dict, which later calls leave as it is", program=LiveState),
+        Clause("in a new dict, which later calls leave as it is", program=with_a_live_state),
         Clause(
             "Returns the new scale",
             edits=(

@@ -66,9 +66,9 @@ def gpipe_last_in_first_out(name, ranks, microbatches, virtual_stages=1):
     return orders
 
 
-def step_with_hooks(module, order, inputs, targets, loss_fn, hidden_shape, dtype=torch.float64):
+def step_with_hooks(module, order, inputs, targets, loss_fn, hidden_shape, dtype=None):
     """Receives ahead; losses are summed and divided at the end, gradients by autograd.grad."""
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+    rank, ranks, dtype = dist.get_rank(), dist.get_world_size(), dtype or torch.float64
     count = sum("F" in op for op in order)
     parameters = [one for one in module.parameters() if one.requires_grad]
     kept, sent, losses = {}, [], []
@@ -186,20 +186,6 @@ def sent_in_floats(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_r
     return (1 - missed) * ranks * tokens * hidden * bytes_per_element * (1 - 1 / ranks)
 
 
-class Exchange(torch.autograd.Function):
-    """Rows to and from every rank, one list of tensors each."""
-
-    @staticmethod
-    def forward(ctx, rows, sent, received):
-        ctx.splits = sent, received
-        return _swap(rows, sent, received)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        sent, received = ctx.splits
-        return _swap(gradient, received, sent), None, None
-
-
 def _swap(rows, sent, received):
     arrived = rows.new_empty(sum(received), rows.shape[1])
     dist.all_to_all_single(arrived, rows.contiguous(), received, sent)
@@ -208,6 +194,20 @@ def _swap(rows, sent, received):
 
 def experts_skipping_the_idle(x, weights, chosen, local_experts, experts):
     """Weights are applied by a matrix product, an expert without rows is not called."""
+
+    class Exchange(torch.autograd.Function):
+        """Rows to and from every rank, one list of tensors each."""
+
+        @staticmethod
+        def forward(ctx, rows, sent, received):
+            ctx.splits = sent, received
+            return _swap(rows, sent, received)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            sent, received = ctx.splits
+            return _swap(gradient, received, sent), None, None
+
     ranks, rank = dist.get_world_size(), dist.get_rank()
     share, top_k = experts // ranks, chosen.shape[1]
     order = torch.tensor(
