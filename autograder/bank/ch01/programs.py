@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.groups import listed
 from autograder.items import Build, Case, Debug, Group, Slip
 
@@ -100,7 +100,9 @@ ROLL_CALL = Build(
             ),
         ),
     ),
-    rule=rules.every(rules.frugal(1, 8, "one all-gather, of 8 bytes from each rank, is enough"), least.from_each(8)),
+    rule=rules.every(
+        rules.frugal(1, 8, "one all-gather, of 8 bytes from each rank, is enough"), least_received.from_each(8)
+    ),
 )
 
 
@@ -150,7 +152,7 @@ DEBUG_GATHER = Debug(
             edit=("    dist.all_gather(", "    heard[dist.get_rank()] = torch.zeros(1)\n    dist.all_gather("),
         ),
     ),
-    rule=least.from_each(4),
+    rule=least_received.from_each(4),
     wrong=wrong_gather,
 )
 
@@ -239,7 +241,7 @@ PAIR_SUM = Build(
     rule=rules.every(
         rules.only_messages,
         rules.frugal(1, 8, "one message of 8 bytes for each pair is enough"),
-        least.heard(_of_odd_ranks),
+        least_received.heard(_of_odd_ranks),
     ),
 )
 
@@ -333,7 +335,7 @@ JOIN = Build(
             edit=("dist.init_process_group(", "str().format("),
         ),
     ),
-    rule=least.from_each(8),
+    rule=least_received.from_each(8),
 )
 
 ITEMS = (ROLL_CALL, DEBUG_GATHER, PAIR_SUM, JOIN)

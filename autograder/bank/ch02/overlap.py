@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch02 import rules
 from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
@@ -90,7 +90,7 @@ RECEIVE_WHILE = Build(
             edit=("return made", "return buffer"),
         ),
     ),
-    rule=every(only_messages, posted_first, least.heard(_arrives)),
+    rule=every(only_messages, posted_first, least_received.heard(_arrives)),
 )
 
 ITEMS = (RECEIVE_WHILE,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch02 import rules
 from autograder.bank.groups import listed
 from autograder.bank.rules import every, no_barrier, only_messages
@@ -80,7 +80,7 @@ DEBUG_SWAP = Debug(
             ),
         ),
     ),
-    rule=every(only_messages, rules.blocking_calls, least.by_everyone(least.first_tensor)),
+    rule=every(only_messages, rules.blocking_calls, least_received.by_everyone(least_received.first_tensor)),
     wrong=wrong_swap,
 )
 
@@ -174,7 +174,7 @@ DEBUG_EARLY_READ = Debug(
             edit=("return buffer.tolist()", "return mine.tolist()"),
         ),
     ),
-    rule=every(no_barrier, rules.told_when_ready, least.heard(_numbers_of_rank_0)),
+    rule=every(no_barrier, rules.told_when_ready, least_received.heard(_numbers_of_rank_0)),
     wrong=wrong_early_read,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from random import Random
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch02 import rules
 from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
@@ -131,7 +131,7 @@ RING_SHIFT = Build(
             ),
         ),
     ),
-    rule=every(only_messages, rules.shift_ledger, least.by_everyone(rules.shifted)),
+    rule=every(only_messages, rules.shift_ledger, least_received.by_everyone(rules.shifted)),
 )
 
 ITEMS = (RING_SHIFT,)

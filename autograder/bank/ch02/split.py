@@ -7,7 +7,7 @@ import math
 from random import Random
 from typing import Any
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch02 import rules
 from autograder.bank.groups import listed
 from autograder.bank.rules import every
@@ -168,7 +168,7 @@ FORWARD_BACKWARD = Build(
             edit=("output, wanted)", 'output, wanted, reduction="sum")'),
         ),
     ),
-    rule=every(least.heard(_crossings), rules.each_boundary_once),
+    rule=every(least_received.heard(_crossings), rules.each_boundary_once),
 )
 
 ITEMS = (FORWARD_BACKWARD,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.ch03.rings import few_elements, long_tensors, uneven
 from autograder.bank.groups import listed
 from autograder.bank.vectors import alike, matrices, vector
@@ -106,7 +106,7 @@ RING_ALL_REDUCE = Build(
         rules.same_bits,
         rules.all_reduce_ledger,
         rules.to_one_neighbour,
-        least.by_everyone(least.first_tensor),
+        least_received.by_everyone(least_received.first_tensor),
     ),
 )
 
@@ -180,7 +180,7 @@ ALL_TO_ALL = Build(
         ),
     ),
     rule=rules.every(
-        rules.only_messages, rules.all_to_all_ledger, rules.no_empty_messages, least.heard(rules.blocks_for)
+        rules.only_messages, rules.all_to_all_ledger, rules.no_empty_messages, least_received.heard(rules.blocks_for)
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.groups import listed
 from autograder.items import Case, Debug, Group, Slip, Tensor
 
@@ -58,7 +58,7 @@ DEBUG_DTYPE = Debug(
             ),
         ),
     ),
-    rule=least.from_each(4),
+    rule=least_received.from_each(4),
     wrong=wrong_dtype,
 )
 
@@ -158,7 +158,7 @@ DEBUG_GRAD = Debug(
             ),
         ),
     ),
-    rule=rules.every(rules.no_barrier, least.heard(_gradients_of_others)),
+    rule=rules.every(rules.no_barrier, least_received.heard(_gradients_of_others)),
     wrong=wrong_grad,
 )
 

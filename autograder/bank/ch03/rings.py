@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.groups import listed
 from autograder.bank.vectors import alike, vector
 from autograder.items import Build, Case, Group, Slip, Tensor
@@ -158,7 +158,7 @@ RING_ALL_GATHER = Build(
         rules.to_one_neighbour,
         rules.all_gather_ledger,
         rules.no_empty_messages,
-        least.heard(rules.other_parts),
+        least_received.heard(rules.other_parts),
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.ch03.statistics import parts
 from autograder.bank.groups import listed
 from autograder.items import Build, Case, Slip, Tensor
@@ -89,7 +89,7 @@ DISTRIBUTED_SOFTMAX = Build(
     ),
     rule=rules.every(
         rules.frugal(2, 16, "one number for the maximum and one for the sum are enough"),
-        least.by_everyone(lambda case: 4),
+        least_received.by_everyone(lambda case: 4),
     ),
 )
 

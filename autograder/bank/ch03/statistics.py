@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.groups import listed
 from autograder.bank.vectors import vector
 from autograder.items import Build, Case, Slip, Tensor
@@ -84,7 +84,8 @@ DISTRIBUTED_MEAN = Build(
         ),
     ),
     rule=rules.every(
-        rules.frugal(1, 64, "sum and count fit into one collective of two numbers"), least.by_everyone(lambda case: 8)
+        rules.frugal(1, 64, "sum and count fit into one collective of two numbers"),
+        least_received.by_everyone(lambda case: 8),
     ),
 )
 
@@ -155,7 +156,7 @@ DISTRIBUTED_ARGMAX = Build(
     ),
     rule=rules.every(
         rules.frugal(4, 128, "a rank needs to send its candidate only, a value and a place"),
-        least.by_everyone(lambda case: 8),
+        least_received.by_everyone(lambda case: 8),
     ),
 )
 

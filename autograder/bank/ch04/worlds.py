@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.ch04 import rules as ch04_rules
 from autograder.bank.groups import listed
 from autograder.bank.vectors import alike, matrices
@@ -93,7 +93,7 @@ TREE_ALL_REDUCE = Build(
         ch04_rules.tree_levels,
         rules.no_empty_messages,
         rules.same_bits,
-        least.by_everyone(least.first_tensor),
+        least_received.by_everyone(least_received.first_tensor),
     ),
 )
 

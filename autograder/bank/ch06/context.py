@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from autograder.bank import least, rules
+from autograder.bank import least_received, rules
 from autograder.bank.ch06.linear import tensor, vector
 from autograder.bank.ch06.wrong_context import MERGES, RINGS
 from autograder.bank.groups import listed
@@ -123,7 +123,7 @@ RING = Build(
         ),
     ),
     slips=RINGS,
-    rule=rules.every(rules.only_messages, rules.to_one_neighbour, ring_ledger, least.heard(_earlier_blocks)),
+    rule=rules.every(rules.only_messages, rules.to_one_neighbour, ring_ledger, least_received.heard(_earlier_blocks)),
 )
 
 QUESTIONS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch07 import rules
 from autograder.bank.ch07.draws import numbers, one_of_each
 from autograder.bank.rules import every
@@ -112,7 +112,7 @@ EXPERT_PARALLEL_FORWARD = Build(
             edit=("owners.argsort(stable=True)", "torch.arange(len(owners))"),
         ),
     ),
-    rule=every(rules.rows_to_their_experts, least.heard(rules.least_rows)),
+    rule=every(rules.rows_to_their_experts, least_received.heard(rules.least_rows)),
 )
 
 ITEMS = (EXPERT_PARALLEL_FORWARD,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.ch07 import rules
 from autograder.bank.ch07.draws import linear, numbers
 from autograder.bank.rules import every
@@ -218,7 +218,7 @@ DEBUG_SYNC = Debug(
             edits=((", group=groups[rank % 2]", ""), (".div_(2)", ".div_(4)")),
         ),
     ),
-    rule=every(rules.reduced_once, least.heard(rules.sync_needs)),
+    rule=every(rules.reduced_once, least_received.heard(rules.sync_needs)),
     wrong=wrong_sync,
 )
 

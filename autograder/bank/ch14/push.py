@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.bank.groups import listed
 from autograder.bank.rules import every
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
@@ -200,7 +200,7 @@ def serving_alone(case: Case, _values: Sequence[Any], events: Sequence[Event]) -
 def _weights_for(case: Case) -> list[int]:
     """The serving ranks but the first of them need its tensor."""
     ranks = len(case.args)
-    return [least.first_tensor(case) * (rank > ranks // 2) for rank in range(ranks)]
+    return [least_received.first_tensor(case) * (rank > ranks // 2) for rank in range(ranks)]
 
 
 DEBUG_SRC = Debug(
@@ -252,7 +252,7 @@ DEBUG_SRC = Debug(
             edit=("src=serving[0]", "src=dist.get_rank()"),
         ),
     ),
-    rule=every(serving_alone, least.heard(_weights_for)),
+    rule=every(serving_alone, least_received.heard(_weights_for)),
     wrong=wrong_src,
 )
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from autograder import bank
-from autograder.bank import least
+from autograder.bank import least_received
 from autograder.items import Build, Case
 from autograder.marking import compare, trusted_worlds
 from autograder.marking.outcome import Outcome
@@ -66,7 +66,7 @@ def test_right_values_without_a_message_break_the_rule(item, answers):
 
 
 def test_the_sentence_says_who_has_heard_too_little():
-    rule = least.from_each(8)
+    rule = least_received.from_each(8)
     told = [Event(rank, "all_gather", (0, 1, 2), 8, 24) for rank in range(3)]
     case = Case(((), (), ()))
     assert rule(case, (), told) is None
