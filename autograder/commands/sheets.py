@@ -20,7 +20,7 @@ def head(system: System) -> str:
 
 def row(system: System, number: int, verdict: Verdict, said: str = "") -> str:
     """The level with this number, from 1; below it, what is wrong, unless it has been ``said`` already."""
-    figures = ["" if verdict.wrong else _beside(getattr(verdict.sheet, name)) for name in system.columns]
+    figures = ["" if verdict.wrong else _beside(getattr(verdict.costs, name)) for name in system.columns]
     word = "open" if verdict.open else "wrong" if verdict.wrong else "right"
     line = ROW.format(f"{number} {system.levels[number - 1].name}", word, *figures).rstrip()
     if verdict.wrong in ("", said):

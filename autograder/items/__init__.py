@@ -20,7 +20,7 @@ from autograder.items.questions import (
     QuestionKind,
     Slip,
 )
-from autograder.items.systems import Cost, Desk, Kill, Level, Play, Played, Sheet, System, Verdict
+from autograder.items.systems import Cost, Desk, Kill, Level, LevelCosts, Play, Played, System, Verdict
 from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Knob",
     "Landmark",
     "Level",
+    "LevelCosts",
     "Milestone",
     "NoQuestion",
     "Order",
@@ -55,7 +56,6 @@ __all__ = [
     "QuestionKind",
     "Raises",
     "Rule",
-    "Sheet",
     "Simulated",
     "Slip",
     "Stage",

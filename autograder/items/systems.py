@@ -72,8 +72,8 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """The engineer's figures of a level; None where a level has no such figure.
+class LevelCosts:
+    """What a level costs, in figures; None where a level has no such figure.
 
     Attributes:
         sent: bytes that the busiest rank sends in one step of the optimizer.
@@ -92,7 +92,7 @@ class Sheet:
     files: Cost | None = None
 
 
-#: Three figures of a sheet, by name, and the heads of their columns.
+#: Three figures of a level, by name, and the heads of their columns.
 Columns = Mapping[str, str]
 
 
@@ -102,12 +102,12 @@ class Verdict:
 
     Attributes:
         wrong: a sentence; empty if all is right.
-        sheet: the figures of a right level.
+        costs: what a right level costs.
         open: the level is wrong because the program says that it is not written yet.
     """
 
     wrong: str = ""
-    sheet: Sheet = Sheet()
+    costs: LevelCosts = LevelCosts()
     open: bool = False
 
 

@@ -22,7 +22,7 @@ from autograder.bank.ch07.trainer_weights import (
     weights_of,
     wrong_weights,
 )
-from autograder.items import Build, Cost, Level, Play, Played, Sheet, Slip, System, Tensor, Verdict
+from autograder.items import Build, Cost, Level, LevelCosts, Play, Played, Slip, System, Tensor, Verdict
 
 #: How far above the least bytes a right program may be: counts of rows, padding, a norm.
 SLACK = 1.1
@@ -51,7 +51,7 @@ def _data_parallel(rng: Random, play: Play) -> Verdict:
     without = drawn(rng, {"dp": 3}, lambda s, r, m: 0 if (s + r) % 4 == 0 else 1 + (s + r) % 3)
     if wrong := wrong_weights(without, play(without.case())):
         return Verdict(f"With a rank that has no rows: {wrong}")
-    return Verdict(sheet=costs.sheet(equal, played.events, costs.least_of_replicas(equal)))
+    return Verdict(costs=costs.of_level(equal, played.events, costs.least_of_replicas(equal)))
 
 
 # Buckets.
@@ -68,7 +68,9 @@ def _buckets(rng: Random, play: Play) -> Verdict:
     played = play(job.case(watch=1))
     wrong = wrong_weights(job, played) or _too_much(job, played, costs.least_of_replicas(job)[0])
     wrong = wrong or _too_many(job, played) or _late(job, played)
-    return Verdict(wrong, costs.sheet(job, played.events, costs.least_of_replicas(job)) if not wrong else Sheet())
+    return Verdict(
+        wrong, costs.of_level(job, played.events, costs.least_of_replicas(job)) if not wrong else LevelCosts()
+    )
 
 
 def _too_many(job: Drawn, played: Played) -> str:
@@ -131,8 +133,8 @@ def _zero(rng: Random, play: Play) -> Verdict:
         wrong = wrong_weights(job, played) or _too_much(job, played, least[0]) or _whole(job, played) or _unseen(played)
         if wrong:
             return Verdict(f"ZeRO {stage}: {wrong}")
-        verdict = Verdict(sheet=costs.sheet(job, played.events, least, _held(job, played)))
-        if (found := verdict.sheet.held) and found.spent > found.least + shard_bytes(job, 0) / ranks + ROOM:
+        verdict = Verdict(costs=costs.of_level(job, played.events, least, _held(job, played)))
+        if (found := verdict.costs.held) and found.spent > found.least + shard_bytes(job, 0) / ranks + ROOM:
             what = "optimizer state" if stage == 1 else "optimizer state or gradients"
             return Verdict(f"ZeRO {stage}: a rank holds {_bytes(found)} besides the weights: {what} of others' slices.")
     return verdict
@@ -187,7 +189,7 @@ def _tensor_parallel(rng: Random, play: Play) -> Verdict:
         held = _held(job, played)
         if held.spent > held.least + ROOM:
             return Verdict(f"On {ranks} ranks: a rank holds {_bytes(held)} besides its weights: it works on more.")
-        verdict = Verdict(sheet=costs.sheet(job, played.events, least, held))
+        verdict = Verdict(costs=costs.of_level(job, played.events, least, held))
     return verdict
 
 
@@ -211,7 +213,7 @@ def _pipelined(rng: Random, play: Play) -> Verdict:
         wrong = wrong_weights(job, played) or _unshared(job, played, least[0]) or _in_flight(job, played)
         if wrong:
             return Verdict(f"On {stages} stages: {wrong}")
-        verdict = Verdict(sheet=costs.sheet(job, played.events, least))
+        verdict = Verdict(costs=costs.of_level(job, played.events, least))
     return verdict
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 
 from autograder.bank.ch07.trainer_draws import TOKENS, Drawn
-from autograder.items import Cost, Sheet, lazily
+from autograder.items import Cost, LevelCosts, lazily
 from rankzero.events import Event
 
 costs = lazily("solutions.ch03.collective_cost")
@@ -94,6 +94,6 @@ def _activation(job: Drawn, rows: int) -> int:
     return 8 * rows * TOKENS * job.shape["heads"] * job.shape["head_dim"]
 
 
-def sheet(job: Drawn, events: Events, least: tuple[float, float], held: Cost | None = None) -> Sheet:
+def of_level(job: Drawn, events: Events, least: tuple[float, float], held: Cost | None = None) -> LevelCosts:
     """The figures of a run beside the least bytes and hops of a step."""
-    return Sheet(Cost(sent(job, events), least[0]), held, Cost(hopped(job, events), least[1]))
+    return LevelCosts(Cost(sent(job, events), least[0]), held, Cost(hopped(job, events), least[1]))

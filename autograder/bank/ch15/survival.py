@@ -26,7 +26,7 @@ from autograder.bank.ch15.survival_attempts import (
     in_save,
     in_step,
 )
-from autograder.items import Build, Cost, Level, Play, Sheet, Slip, System, Verdict
+from autograder.items import Build, Cost, Level, LevelCosts, Play, Slip, System, Verdict
 
 #: How far above the least bytes a run may be: names, random states, what a file format adds.
 SLACK = 1.5
@@ -117,7 +117,7 @@ def _bounded(rng: Random, play: Play) -> Verdict:
     verdict = _judged(job, straight, run)
     files = Cost(max(straight.disks[0].most, run.disks[0].most), KEEP + 1)
     wrong = verdict.wrong or _too_many(files)
-    return Verdict(wrong, Sheet() if wrong else replace(verdict.sheet, written=written, files=files))
+    return Verdict(wrong, LevelCosts() if wrong else replace(verdict.costs, written=written, files=files))
 
 
 # What is wrong with a run.
@@ -125,10 +125,10 @@ def _bounded(rng: Random, play: Play) -> Verdict:
 
 def _joined(one: Verdict, other: Verdict) -> Verdict:
     """Of two runs of a level: what is wrong with the other, or the steps of both."""
-    first, second = one.sheet.repeated, other.sheet.repeated
+    first, second = one.costs.repeated, other.costs.repeated
     if first is None or second is None:
         return other
-    return Verdict(sheet=Sheet(repeated=Cost(first.spent + second.spent, first.least + second.least)))
+    return Verdict(costs=LevelCosts(repeated=Cost(first.spent + second.spent, first.least + second.least)))
 
 
 def _each(job: Drawn, straight: Run, rank: int) -> int:
@@ -159,7 +159,7 @@ def _judged(job: Drawn, straight: Run, run: Run) -> Verdict:
     again = Cost(run.begun - job.steps, sum(death.again for death in run.deaths))
     wrong = wrong or _too_far_back(job, run, again)
     least = min(again)  # a run that saves more often than it has to repeats fewer steps than any other
-    return Verdict(wrong, Sheet() if wrong else Sheet(repeated=Cost(again.spent, least)))
+    return Verdict(wrong, LevelCosts() if wrong else LevelCosts(repeated=Cost(again.spent, least)))
 
 
 #: What is wrong with a run that loads everything.

@@ -31,7 +31,7 @@ def test_no_run_repeats_fewer_steps_than_the_least(alone):
     eager = source("solutions").replace("job.done % job.every == 0 or", "True or")
     found = verdict(alone(eager), STEPS)
     assert not found.wrong
-    assert found.sheet.repeated.spent >= found.sheet.repeated.least
+    assert found.costs.repeated.spent >= found.costs.repeated.least
 
 
 def played(job: Drawn, weigh) -> Played:

@@ -138,8 +138,8 @@ def test_right_runs_pass_whatever_is_drawn(alone, key):
         for place in ALONE:
             found = verdict(alone(text), place, key)
             assert not found.wrong, found
-            assert found.sheet.repeated is not None
-            assert found.sheet.repeated.spent == found.sheet.repeated.least
+            assert found.costs.repeated is not None
+            assert found.costs.repeated.spent == found.costs.repeated.least
 
 
 #: What a program can do beside surviving: the level that is asked, its body and words of its sentence.
@@ -278,8 +278,8 @@ def test_the_reference_survives_every_kill_and_repeats_no_more_than_it_has_to(ru
     found = [verdict(witness, place) for place in range(6)]
     assert [one.wrong for one in found] == [""] * 6
     assert witness.killed == 2 + 1 + 4 + 2 + 2 * 2 + 2
-    assert all(one.sheet.repeated and one.sheet.repeated.spent == one.sheet.repeated.least > 0 for one in found)
-    bounds = found[BOUNDS].sheet
+    assert all(one.costs.repeated and one.costs.repeated.spent == one.costs.repeated.least > 0 for one in found)
+    bounds = found[BOUNDS].costs
     assert bounds.written is not None
     assert bounds.written.least < bounds.written.spent < 1.2 * bounds.written.least
     assert bounds.files == (3, 3)

@@ -12,7 +12,7 @@ import pytest
 from autograder import bank
 from autograder.__main__ import main
 from autograder.commands import sheets
-from autograder.items import Case, Cost, Desk, Level, Played, Sheet, Slip, System, Verdict
+from autograder.items import Case, Cost, Desk, Level, LevelCosts, Played, Slip, System, Verdict
 from autograder.maintenance import verifying
 from autograder.running import systems
 from autograder.running.runner import Runner
@@ -80,11 +80,11 @@ def test_the_reference_has_every_level_and_its_figures_are_near_the_least(runner
     assert [verdict.wrong for verdict in found] == [""] * 7
     for verdict in found:
         for name in ("sent", "held"):
-            if cost := getattr(verdict.sheet, name):
+            if cost := getattr(verdict.costs, name):
                 slack = 1.55 if verdict is found[ZERO] and name == "held" else 1.03  # it copies the slice it updates
                 assert cost.least <= cost.spent <= cost.least * slack, name
-    assert [verdict.sheet.sent is None for verdict in found] == [True, *[False] * 5, True]
-    assert found[PIPELINE].sheet.hops == (12, 12)
+    assert [verdict.costs.sent is None for verdict in found] == [True, *[False] * 5, True]
+    assert found[PIPELINE].costs.hops == (12, 12)
 
 
 def test_the_stub_has_no_level(runner):
@@ -98,7 +98,7 @@ def test_another_right_trainer_has_the_levels_that_it_has_written(runner):
     """Kills: judges that know the reference only, and levels that need one another."""
     found = [judged(runner, "another", place) for place in range(len(TRAINER.levels))]
     assert [place for place, verdict in enumerate(found) if not verdict.wrong] == [ONE, REPLICAS, ZERO, RESUMED]
-    assert found[REPLICAS].sheet.hops == (44, 2)
+    assert found[REPLICAS].costs.hops == (44, 2)
     assert all(found[place].wrong == "not implemented yet (later)" for place in (BUCKETS, TENSOR, PIPELINE))
 
 
@@ -222,7 +222,7 @@ def test_a_sheet_says_a_sentence_once_and_a_level_that_is_not_written_is_open():
     wrong, unwritten, right = (
         Verdict("No."),
         Verdict("not implemented yet", open=True),
-        Verdict(sheet=Sheet(Cost(10, 8))),
+        Verdict(costs=LevelCosts(Cost(10, 8))),
     )
     assert sheets.row(TRAINER, 1, wrong).split("\n")[1].strip() == "No."
     assert "\n" not in sheets.row(TRAINER, 2, wrong, said="No.")
