@@ -22,7 +22,7 @@ from autograder import bank, files
 from autograder.items import AnyQuestion, Build, Case, Group
 from autograder.marking import values
 from autograder.marking.outcome import Outcome
-from autograder.marking.papers import Asked, Paper, Sheet, run_slip_here
+from autograder.marking.papers import Asked, ExamSheet, Paper, run_slip_here
 from autograder.running.exam import Exam
 
 #: The version of the file format; files in any other format are rejected.
@@ -122,11 +122,11 @@ class FrozenExam(Exam):
     def prepare(self) -> None:
         """Nothing: the answers are those of the file, and no reference need be here."""
 
-    def _draw(self, item: Build) -> Sheet:
+    def _draw(self, item: Build) -> ExamSheet:
         kept = self._frozen[item.id]
-        return Sheet(item, tuple(_drawn(item, one) for one in kept["drawn"]), tuple(kept["again"]))
+        return ExamSheet(item, tuple(_drawn(item, one) for one in kept["drawn"]), tuple(kept["again"]))
 
-    def _answer(self, sheet: Sheet) -> Paper:
+    def _answer(self, sheet: ExamSheet) -> Paper:
         expected = [Outcome.from_plain(one["expected"]) for one in self._frozen[sheet.item.id]["drawn"]]
         asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
@@ -141,7 +141,7 @@ class FrozenExam(Exam):
         return [list(map(Outcome.from_plain, others)) for others in moved]
 
 
-def _frozen(sheet: Sheet, paper: Paper) -> dict[str, Any]:
+def _frozen(sheet: ExamSheet, paper: Paper) -> dict[str, Any]:
     drawn = [
         _row(sheet.item, group, case, paper.asked[place].expected, paper.movements[place])
         for place, (group, case) in enumerate(sheet.drawn)

@@ -59,7 +59,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ExamSheet:
     """What is asked about one item, without the answers: public and hidden cases mixed, then two of them again.
 
     Attributes:
@@ -180,7 +180,7 @@ def answered(item: Build, cases: Sequence[Case]) -> list[Outcome]:
     return as_announced(item, cases, outcomes)
 
 
-def answered_together(sheets: Sequence[Sheet]) -> Iterator[list[Outcome]]:
+def answered_together(sheets: Sequence[ExamSheet]) -> Iterator[list[Outcome]]:
     """The references' outcomes for each sheet of ``tensor`` and ``world`` items, which share their worlds.
 
     Raises:

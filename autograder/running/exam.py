@@ -20,8 +20,8 @@ from autograder.marking.outcome import Outcome
 from autograder.marking.papers import (
     Asked,
     CannotJudge,
+    ExamSheet,
     Paper,
-    Sheet,
     answered,
     answered_together,
     as_announced,
@@ -46,7 +46,7 @@ class Exam:
         slip_runner: SlipRunner | None = None,
     ) -> None:
         self.items, self.key, self.questions = tuple(items), key, tuple(questions)
-        self._sheets: dict[str, Sheet] = {}
+        self._sheets: dict[str, ExamSheet] = {}
         self._papers: dict[str, Paper] = {}
         self._slip_runner = slip_runner or SlipRunner([item for item in items if item.grade in ("tensor", "world")])
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ class Exam:
         """A generator that depends only on the key, the item and the purpose."""
         return Random(hmac.new(self.key, f"{item.id}:{purpose}".encode(), hashlib.sha256).digest())
 
-    def sheet(self, item: Build) -> Sheet:
+    def sheet(self, item: Build) -> ExamSheet:
         """What is asked about ``item``, drawn without running its reference."""
         with self._lock:
             if item.id not in self._sheets:
@@ -113,18 +113,18 @@ class Exam:
                     expected = as_announced(sheet.item, [case for _, case in sheet.drawn], outcomes)
                     self._papers[sheet.item.id] = self._paper(sheet, expected)
 
-    def _draw(self, item: Build) -> Sheet:
+    def _draw(self, item: Build) -> ExamSheet:
         hidden = item.hidden(self.random(item, "cases"))
         drawn: list[tuple[Group | None, Case]] = [(None, case) for case in item.cases]
         drawn += [(group, case) for group, cases in hidden for case in cases]
         order = self.random(item, "order")
         order.shuffle(drawn)
-        return Sheet(item, tuple(drawn), _repetitions([group for group, _ in drawn], order))
+        return ExamSheet(item, tuple(drawn), _repetitions([group for group, _ in drawn], order))
 
-    def _answer(self, sheet: Sheet) -> Paper:
+    def _answer(self, sheet: ExamSheet) -> Paper:
         return self._paper(sheet, answered(sheet.item, [case for _, case in sheet.drawn]))
 
-    def _paper(self, sheet: Sheet, expected: Sequence[Outcome]) -> Paper:
+    def _paper(self, sheet: ExamSheet, expected: Sequence[Outcome]) -> Paper:
         asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
         run_slip = self._slip_runner.run if sheet.item.grade in ("tensor", "world") else run_slip_here
