@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from autograder.classroom.csv_file import CsvFile, Unfillable, number
 from autograder.classroom.downloads import BETWEEN
-from autograder.classroom.sheets import Sheet, Unfillable, number
 
 #: An assignment's column in Canvas.
 ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<number>\d+)\)", re.DOTALL)
@@ -98,45 +98,45 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
     Raises:
         Unfillable: it is not such an export, or the column does not exist.
     """
-    sheet = Sheet(export)
-    possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
-    learners, keys = _canvas_rows(sheet)
-    place = _assignment(sheet.header, possible or [], column)
+    file = CsvFile(export)
+    possible = next((row for row in file.rows if "Points Possible" in row[0]), None)
+    learners, keys = _canvas_rows(file)
+    place = _assignment(file.header, possible or [], column)
     most = number(possible[place]) if possible else None
-    fill = _Filling(sheet, place, "Points Possible", scale)
+    fill = _Filling(file, place, "Points Possible", scale)
     for row, score in fill.matched(learners, keys, scores):
         if row[place].strip() in KEPT:
             fill.notes.append(f"{fill.called(row)} keeps {row[place].strip()} in Canvas")
         else:
             fill.put(row, score, most)
-    return fill.done(sheet.header[place])
+    return fill.done(file.header[place])
 
 
-def _canvas_rows(sheet: Sheet) -> tuple[list[list[str]], list[Key]]:
+def _canvas_rows(file: CsvFile) -> tuple[list[list[str]], list[Key]]:
     """The rows of the learners, and how to identify them.
 
     Raises:
         Unfillable: it is not an export of Canvas's gradebook.
     """
-    header, first = sheet.header, 2 if sheet.header[:2] == ["LastName", "FirstName"] else 1
+    header, first = file.header, 2 if file.header[:2] == ["LastName", "FirstName"] else 1
     if header[0] not in ("Student", "LastName") or header[first : first + 1] != ["ID"]:
         raise Unfillable("this is not an export of Canvas's gradebook: its first columns are not Student and ID")
-    learners = [row for row in sheet.rows if "Points Possible" not in row[0] and row[first].strip()]
+    learners = [row for row in file.rows if "Points Possible" not in row[0] and row[first].strip()]
     keys: list[Key] = [("canvas", itemgetter(first))]
     others = (("sid", "SIS User ID"), ("email", "SIS Login ID"), ("sid", "SIS Login ID"))
     return learners, keys + [(told, itemgetter(header.index(title))) for told, title in others if title in header]
 
 
-def _moodle_rows(sheet: Sheet) -> tuple[list[list[str]], list[Key]]:
+def _moodle_rows(file: CsvFile) -> tuple[list[list[str]], list[Key]]:
     """The rows of the learners, and how to identify them.
 
     Raises:
         Unfillable: it is not a grading worksheet of Moodle.
     """
-    who = _participants(sheet)
+    who = _participants(file)
     keys: list[Key] = [("moodle", lambda row: _numbered(row[who]))]
-    addresses = [i for i in range(len(sheet.header)) if all("@" in row[i] or not row[i] for row in sheet.rows)]
-    return sheet.rows, keys + [("email", itemgetter(i)) for i in addresses if any(row[i] for row in sheet.rows)]
+    addresses = [i for i in range(len(file.header)) if all("@" in row[i] or not row[i] for row in file.rows)]
+    return file.rows, keys + [("email", itemgetter(i)) for i in addresses if any(row[i] for row in file.rows)]
 
 
 def commented(filled: Filled, scores: Sequence[Score], comments: Mapping[str, str], column: str) -> Filled:
@@ -145,13 +145,13 @@ def commented(filled: Filled, scores: Sequence[Score], comments: Mapping[str, st
     Raises:
         Unfillable: there is no such column.
     """
-    sheet = Sheet(filled.text)
-    if column not in sheet.header:
-        raise Unfillable(f"no column is called {column!r}; the columns are: {', '.join(map(repr, sheet.header))}")
-    for row, one in zip(sheet.rows, learners(filled.text, scores, "moodle"), strict=True):
+    file = CsvFile(filled.text)
+    if column not in file.header:
+        raise Unfillable(f"no column is called {column!r}; the columns are: {', '.join(map(repr, file.header))}")
+    for row, one in zip(file.rows, learners(filled.text, scores, "moodle"), strict=True):
         if one.id in comments:
-            sheet.change(row, sheet.header.index(column), comments[one.id])
-    return Filled(sheet.text(), (*filled.notes, f"comments filled into {column!r}"))
+            file.change(row, file.header.index(column), comments[one.id])
+    return Filled(file.text(), (*filled.notes, f"comments filled into {column!r}"))
 
 
 def learners(export: str, scores: Sequence[Score], platform: str) -> list[Learner]:
@@ -160,10 +160,10 @@ def learners(export: str, scores: Sequence[Score], platform: str) -> list[Learne
     Raises:
         Unfillable: it is another file.
     """
-    sheet = Sheet(export)
-    rows, keys = _canvas_rows(sheet) if platform == "canvas" else _moodle_rows(sheet)
-    name = _participants(sheet) == 0 if platform == "moodle" else 0
-    last = platform == "canvas" and sheet.header[0] == "LastName"
+    file = CsvFile(export)
+    rows, keys = _canvas_rows(file) if platform == "canvas" else _moodle_rows(file)
+    name = _participants(file) == 0 if platform == "moodle" else 0
+    last = platform == "canvas" and file.header[0] == "LastName"
     indexes = [(told, _unique(rows, cell)) for told, cell in keys]
     found = {place: score.id for score in scores for place in _places(score, indexes)}
     called = [f"{row[0]}, {row[1]}" if last else row[name] for row in rows]
@@ -201,24 +201,24 @@ def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: boo
     Raises:
         Unfillable: it is not such a worksheet, or the columns are not found.
     """
-    sheet = Sheet(worksheet)
-    who = _participants(sheet)
-    place = _grades(sheet, column)
-    if any(number(row[place + 1]) is None for row in sheet.rows):
-        raise Unfillable(f"next to {sheet.header[place]!r} some row has no maximum grade: is it graded by a scale?")
-    fill = _Filling(sheet, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
-    fill.notes.append(f"column of the participants: {sheet.header[who]!r}; of the grades: {sheet.header[place]!r}")
-    for row, score in fill.matched(*_moodle_rows(sheet), scores):
-        if _cell(sheet, row, "Grade can be changed") == "No":
+    file = CsvFile(worksheet)
+    who = _participants(file)
+    place = _grades(file, column)
+    if any(number(row[place + 1]) is None for row in file.rows):
+        raise Unfillable(f"next to {file.header[place]!r} some row has no maximum grade: is it graded by a scale?")
+    fill = _Filling(file, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
+    fill.notes.append(f"column of the participants: {file.header[who]!r}; of the grades: {file.header[place]!r}")
+    for row, score in fill.matched(*_moodle_rows(file), scores):
+        if _cell(file, row, "Grade can be changed") == "No":
             fill.notes.append(f"{fill.called(row)} keeps the grade, which Moodle has locked")
         else:
             fill.put(row, score, number(row[place + 1]))
-    return fill.done(sheet.header[place])
+    return fill.done(file.header[place])
 
 
-def _participants(sheet: Sheet) -> int:
-    for index in range(len(sheet.header)):
-        found = [PARTICIPANT.fullmatch(row[index]) for row in sheet.rows]
+def _participants(file: CsvFile) -> int:
+    for index in range(len(file.header)):
+        found = [PARTICIPANT.fullmatch(row[index]) for row in file.rows]
         if all(found) and len({match["word"] for match in found if match}) == 1:
             return index
     raise Unfillable("this is not a grading worksheet of Moodle: no column has a word and a number in every row")
@@ -229,29 +229,29 @@ def _numbered(cell: str) -> str:
     return match["number"] if match else ""
 
 
-def _grades(sheet: Sheet, wanted: str) -> int:
+def _grades(file: CsvFile, wanted: str) -> int:
     """The index of the column of grades, which is the one before the maximum."""
-    named = [index for index, title in enumerate(sheet.header[:-1]) if title == (wanted or "Grade")]
+    named = [index for index, title in enumerate(file.header[:-1]) if title == (wanted or "Grade")]
     if len(named) == 1:
         return named[0]
-    found = [i for i in range(len(sheet.header) - 1) if _is_maximum(sheet, i + 1) and _may_be_grades(sheet, i)]
+    found = [i for i in range(len(file.header) - 1) if _is_maximum(file, i + 1) and _may_be_grades(file, i)]
     if wanted or len(found) != 1:
         asked = f"no single column is called {wanted!r}" if wanted else "the column of grades is not found: name it"
-        raise Unfillable(f"{asked}; the columns are: {', '.join(map(repr, sheet.header))}")
+        raise Unfillable(f"{asked}; the columns are: {', '.join(map(repr, file.header))}")
     return found[0]
 
 
-def _is_maximum(sheet: Sheet, index: int) -> bool:
-    cells = {row[index].strip() for row in sheet.rows}
+def _is_maximum(file: CsvFile, index: int) -> bool:
+    cells = {row[index].strip() for row in file.rows}
     return len(cells) == 1 and (number(*cells) or 0) > 0
 
 
-def _may_be_grades(sheet: Sheet, index: int) -> bool:
-    return all(number(cell) is not None for row in sheet.rows if (cell := row[index].strip()))
+def _may_be_grades(file: CsvFile, index: int) -> bool:
+    return all(number(cell) is not None for row in file.rows if (cell := row[index].strip()))
 
 
-def _cell(sheet: Sheet, row: Sequence[str], title: str) -> str:
-    return row[sheet.header.index(title)].strip() if title in sheet.header else ""
+def _cell(file: CsvFile, row: Sequence[str], title: str) -> str:
+    return row[file.header.index(title)].strip() if title in file.header else ""
 
 
 # Filling.
@@ -262,13 +262,13 @@ Key = tuple[str, Callable[[Sequence[str]], str]]
 
 @dataclass
 class _Filling:
-    """One column of a sheet while it is being filled, and the notes about it.
+    """One column of a file while it is being filled, and the notes about it.
 
     ``maximum`` is what the platform calls the maximum of points, ``limit`` whether it rejects higher scores, and
     ``name`` the index of the column with the learners' names.
     """
 
-    sheet: Sheet
+    file: CsvFile
     place: int
     maximum: str
     scale: bool
@@ -279,11 +279,11 @@ class _Filling:
     replaced: int = 0
 
     def __post_init__(self) -> None:
-        cells = (cell for row in self.sheet.rows for cell in row[self.place : self.place + 2])
+        cells = (cell for row in self.file.rows for cell in row[self.place : self.place + 2])
         self.mark = "," if any(re.fullmatch(r"\d+,\d+", cell.strip()) for cell in cells) else "."
 
     def called(self, row: Sequence[str]) -> str:
-        """A learner's name, as the sheet spells it."""
+        """A learner's name, as the file spells it."""
         return repr(" ".join(row[self.name].split()))
 
     def matched(
@@ -326,7 +326,7 @@ class _Filling:
         before = number(row[self.place])
         self.filled += 1
         self.replaced += before is not None and abs(before - value) > 0.006
-        self.sheet.change(row, self.place, (f"{value:.2f}".rstrip("0").rstrip(".")).replace(".", self.mark))
+        self.file.change(row, self.place, (f"{value:.2f}".rstrip("0").rstrip(".")).replace(".", self.mark))
 
     def _note(self, sentence: str) -> None:
         self.notes += [sentence] if sentence not in self.notes else []
@@ -334,7 +334,7 @@ class _Filling:
     def done(self, title: str) -> Filled:
         """The file, with a first note on how many scores were filled in."""
         replaced = f"; {self.replaced} of them replaced another" if self.replaced else ""
-        return Filled(self.sheet.text(), (f"{self.filled} scores filled into {title!r}{replaced}", *self.notes))
+        return Filled(self.file.text(), (f"{self.filled} scores filled into {title!r}{replaced}", *self.notes))
 
 
 def _unclaimed(claims: Sequence[Score]) -> str:

@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 
 def _feedback(options: argparse.Namespace) -> ExitStatus:
     from autograder import files, submission
-    from autograder.classroom import collecting, feedback, gradebooks, sheets, storage
+    from autograder.classroom import collecting, csv_file, feedback, gradebooks, storage
 
     key, to = key_of_class(options.key, "feedback"), Path(options.to)
     if options.platform == "canvas" and not options.download:
@@ -46,7 +46,7 @@ def _feedback(options: argparse.Namespace) -> ExitStatus:
         scores = gradebooks.read_scores(filter(str.strip, text_of(folder.path / "finished.jsonl").split("\n")))
         listed = gradebooks.learners(text_of(options.gradebook), scores, options.platform) if options.gradebook else ()
         download = collecting.collect(options.download) if options.download else ()
-    except (storage.NotAClass, sheets.Unfillable, submission.Unreadable) as error:
+    except (storage.NotAClass, csv_file.Unfillable, submission.Unreadable) as error:
         raise Usage(str(error)) from None
     returning = feedback.returned(rows, adjustments_of(options.adjust, rows), listed)
     stamps = feedback.stamps_of(folder.stamps)

@@ -75,7 +75,7 @@ def _what(handed: Handed) -> str:
 
 
 def _fill(options: argparse.Namespace) -> ExitStatus:
-    from autograder.classroom import adjustments, feedback, gradebooks, sheets, storage
+    from autograder.classroom import adjustments, csv_file, feedback, gradebooks, storage
 
     key = key_of_class(options.key, options.platform)
     to = Path(options.to or Path(options.out) / f"{options.platform}.csv")
@@ -91,7 +91,7 @@ def _fill(options: argparse.Namespace) -> ExitStatus:
         if options.platform == "moodle" and options.comments:
             said = {one.graded.handed.id: one.comment for one in feedback.returned(rows, made) if one.graded}
             filled = gradebooks.commented(filled, scores, said, options.comments)
-    except (storage.NotAClass, sheets.Unfillable) as error:
+    except (storage.NotAClass, csv_file.Unfillable) as error:
         raise Usage(str(error)) from None
     save(to, filled.text)
     say("\n".join([*filled.notes, f"written to {to}"]))

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from autograder import bank
 from autograder.__main__ import main
-from autograder.classroom import sheets, storage
+from autograder.classroom import csv_file, storage
 from autograder.classroom.collecting import Handed
+from autograder.classroom.csv_file import CsvFile, Unfillable
 from autograder.classroom.gradebooks import Score, canvas, moodle, read_scores
 from autograder.classroom.graded import Graded
-from autograder.classroom.sheets import Sheet, Unfillable
 from autograder.marking.answers import Answers
 from autograder.marking.marks import Grading, Mark, Share
 from autograder.running.exam import Exam
@@ -345,25 +345,25 @@ def test_any_table_survives_a_change_of_one_cell(rows, end):
     text = table(rows, end=end, quoting=csv.QUOTE_ALL)
     if len(rows) < 2 or text.split("\n")[0].count(";") + text.split("\n")[0].count("\t") > 2:
         return
-    sheet = Sheet(text)
-    assert sheet.text() == text
-    sheet.change(sheet.rows[-1], 1, "7.5")
-    assert cells(sheet.text()) == [*rows[:-1], [rows[-1][0], "7.5", *rows[-1][2:]]]
+    file = CsvFile(text)
+    assert file.text() == text
+    file.change(file.rows[-1], 1, "7.5")
+    assert cells(file.text()) == [*rows[:-1], [rows[-1][0], "7.5", *rows[-1][2:]]]
 
 
 def test_long_texts_in_a_cell_are_read():
     """Kills: the limit of the library, 131,072 letters, which a text typed into Moodle goes beyond."""
-    assert len(Sheet("a,b\n" + "x" * 200_000 + ",c\n").rows[0][0]) == 200_000
+    assert len(CsvFile("a,b\n" + "x" * 200_000 + ",c\n").rows[0][0]) == 200_000
 
 
 @pytest.mark.parametrize("text", ['a,b\n"x', 'a,b\n"x"y,z\n', "a,b\n\x00\n", ""])
 def test_what_is_no_table_is_refused(text):
     with pytest.raises(Unfillable):
-        Sheet(text)
+        CsvFile(text)
 
 
 def test_numbers_in_cells():
-    assert [sheets.number(cell) for cell in ("1", " 2.5 ", "3,25", "-1", "x", "", "1.2.3", "٣")] == [
+    assert [csv_file.number(cell) for cell in ("1", " 2.5 ", "3,25", "-1", "x", "", "1.2.3", "٣")] == [
         1.0,
         2.5,
         3.25,

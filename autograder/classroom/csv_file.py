@@ -22,7 +22,7 @@ def number(text: str) -> float | None:
     return float(text.strip().replace(",", ".")) if NUMBER.fullmatch(text.strip()) else None
 
 
-class Sheet:
+class CsvFile:
     """The lines of a CSV file. Lines that are not changed are written exactly as they were read.
 
     Attributes:
@@ -52,10 +52,10 @@ class Sheet:
             )
         self._changed: set[int] = set()
 
-    def change(self, row: list[str], place: int, cell: str) -> None:
-        """Set the cell at index ``place`` of one of :attr:`rows`."""
-        if row[place] != cell:
-            row[place] = cell
+    def change(self, row: list[str], index: int, cell: str) -> None:
+        """Set the cell at ``index`` of one of :attr:`rows`."""
+        if row[index] != cell:
+            row[index] = cell
             self._changed.add(id(row))
 
     def text(self) -> str:
