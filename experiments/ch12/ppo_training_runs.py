@@ -60,7 +60,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Report:
+class IterationReport:
     """One iteration of PPO.
 
     Attributes:
@@ -99,7 +99,7 @@ class Training:
     policy: nn.Module
     value: nn.Module
     returns: tuple[float, ...]
-    reports: tuple[Report, ...]
+    reports: tuple[IterationReport, ...]
     seconds: float
 
     @property
@@ -128,7 +128,7 @@ def training(
     stop_at: float = math.inf,
     gae: Gae = gae,
     update: Update = ppo_update,
-    watch: Callable[[Report], object] | None = None,
+    watch: Callable[[IterationReport], object] | None = None,
 ) -> Training:
     """Train new networks with PPO.
 
@@ -147,7 +147,7 @@ def training(
     optimizer = torch.optim.Adam([*policy.parameters(), *value.parameters()], lr=settings.rate, eps=1e-5)
     size = settings.environments * settings.length
     returns: list[float] = []
-    reports: list[Report] = []
+    reports: list[IterationReport] = []
     for iteration in range(steps // size):
         left = 1 - iteration / (steps // size)
         optimizer.param_groups[0]["lr"] = settings.rate * left
@@ -166,12 +166,12 @@ def training(
     return Training(policy, value, tuple(returns), tuple(reports), time.perf_counter() - start)
 
 
-def _report(steps: int, returns: Sequence[float], batch: Batch, stats: Sequence[Any]) -> Report:
+def _report(steps: int, returns: Sequence[float], batch: Batch, stats: Sequence[Any]) -> IterationReport:
     mean = sum(returns[-20:]) / len(returns[-20:]) if returns else math.nan
     explained = explained_variance((batch.returns - batch.advantages).tolist(), batch.returns.tolist())
     last = stats[-1]
     moved = (last.entropy, last.outside_fraction, last.clipped_fraction, last.approx_kl, stats[0].outside_fraction)
-    return Report(steps, mean, explained, *moved)
+    return IterationReport(steps, mean, explained, *moved)
 
 
 # Cut-offs.
