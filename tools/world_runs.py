@@ -43,7 +43,7 @@ OTHER = "it needs more than the ranks of this page have."
 
 
 @dataclass
-class World(own_runs.Program):
+class WorldProgram(own_runs.Program):
     """What a cell that runs a world needs: as for other cells, with its id, its own lines, and its number of ranks."""
 
     name: str = ""
@@ -154,14 +154,18 @@ def _without(source: str, left_out: Iterable[Statement]) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def program(earlier: Sequence[Statement], cell: Sequence[Statement], source: str, tags: Iterable[str] = ()) -> World:
+def program(
+    earlier: Sequence[Statement], cell: Sequence[Statement], source: str, tags: Iterable[str] = ()
+) -> WorldProgram:
     """The program of a cell that runs a world, or shows what an earlier one came to.
 
     Raises:
         Unfit: no world is run, nothing is printed, or it needs what a page does not have.
     """
     drawn = own_runs.drawings(cell, {*own_runs.drawing_modules(earlier)})
-    found = World(code=[one for one in cell if one not in drawn], picture=bool(drawn), source=_without(source, drawn))
+    found = WorldProgram(
+        code=[one for one in cell if one not in drawn], picture=bool(drawn), source=_without(source, drawn)
+    )
     for statement in found.code:
         _fit(statement)
     own_runs.needed(_steady(earlier), found, _fit, _can)
@@ -181,7 +185,7 @@ def _chapter(cells: Sequence[Any]) -> int:
     return int(heading[1]) if heading else 0
 
 
-def _program(earlier: Sequence[Statement], cell: Any, own: Sequence[Statement]) -> World:
+def _program(earlier: Sequence[Statement], cell: Any, own: Sequence[Statement]) -> WorldProgram:
     """The program of a cell, as :func:`program` says.
 
     Raises:
@@ -211,12 +215,12 @@ def _starts(earlier: Iterable[Statement], cell: Iterable[Statement]) -> bool:
     return any(ast.unparse(function).partition(".")[0] in names for function in calls)
 
 
-def sorted_out(cells: Sequence[Any]) -> tuple[dict[str, World], dict[str, str]]:
+def sorted_out(cells: Sequence[Any]) -> tuple[dict[str, WorldProgram], dict[str, str]]:
     """The programs of the cells of a notebook that run on ranks in the page, and why others that run a world do not.
 
     Both are by the id of the cell; a cell that runs without ranks (:mod:`tools.own_runs`) is in neither.
     """
-    found: dict[str, World] = {}
+    found: dict[str, WorldProgram] = {}
     reasons: dict[str, str] = {}
     if not 0 < _chapter(cells) <= workbench.LAST_IN_RANKS:
         return found, reasons
@@ -235,7 +239,7 @@ def sorted_out(cells: Sequence[Any]) -> tuple[dict[str, World], dict[str, str]]:
     return found, reasons
 
 
-def place(found: World) -> str:
+def place(found: WorldProgram) -> str:
     """Where the page's script (``book/_static/rank-cells.js``) offers to run the cell above on ranks of the page."""
     return f'<div class="rz-ranks" hidden data-ranks="{escape(json.dumps(found.data()))}"></div>'
 
