@@ -1,8 +1,8 @@
 """``check`` in a page: the source that was typed there is run and judged by Python in the browser's worker.
 
 The cases, the slips and the card are those of the notebook's ``check``. Python in a browser has neither signals nor
-other processes: a case is stopped at its deadline by :mod:`autograder.marking.watched`. Where that cannot stop it, the
-page ends the worker and asks a new one for a card that says so (``late``).
+other processes: a case is stopped at its deadline by :mod:`autograder.marking.monitored_deadline`. Where that cannot
+stop it, the page ends the worker and asks a new one for a card that says so (``late``).
 """
 
 from __future__ import annotations

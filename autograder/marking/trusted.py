@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder.child import wire
 from autograder.items import Build, Case
-from autograder.marking import probing, stochastic, values, watched
+from autograder.marking import monitored_deadline, probing, stochastic, values
 from autograder.marking.outcome import LOSSES, Outcome
 from autograder.marking.plain import after, line_of, plain
 
@@ -131,7 +131,7 @@ def deadline(seconds: float) -> Iterator[None]:
     """
     timed = hasattr(signal, "setitimer")
     if sys.platform == "emscripten" or (not timed and _unwatched()):  # the browser has no signals
-        with watched.deadline(seconds, Late):
+        with monitored_deadline.deadline(seconds, Late):
             yield
         return
     if threading.current_thread() is not threading.main_thread() or not timed:
