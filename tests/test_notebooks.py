@@ -15,7 +15,7 @@ from autograder.items import Build, Item
 from autograder.sections import DEEPER
 from rankzero.facts import chapters
 from tools import takeaways
-from tools.columns import WIDTH
+from tools.code_width import WIDTH
 from tools.common import ROOT, notebooks
 from tools.edit import to_notebook, to_text
 from tools.install_cells import address, install_cell, renewed

@@ -1,6 +1,6 @@
 """References within the columns of a page: :func:`narrowed` lays out anew what a card folds and is wider than its box.
 
-The reference on a card is as it stands in ``solutions``, where lines may have 120 characters (:mod:`tools.columns`).
+The reference on a card is as it stands in ``solutions``, where lines may have 120 characters (:mod:`tools.code_width`).
 Strings and comments, which no formatter breaks, are broken here.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
 
-from tools import columns
+from tools import code_width
 
 #: The box on a card is a little narrower than the page's column.
-WIDTH = columns.WIDTH - 2
+WIDTH = code_width.WIDTH - 2
 _FOLD = re.compile(r'(<details class="rz-reference">.*?<div class="highlight"><pre>)(.*?)(</pre></div>)', re.S)
 #: A line with one string and nothing else, between brackets: indentation, kind, quote, text, what follows.
 _STRING = re.compile(r"""( *)([fr]*)(["'])(.*)\3(,?)""")
@@ -94,7 +94,7 @@ def narrowed(pages: Mapping[Path, str]) -> dict[Path, str]:
     """The HTML of pages, with folded references within the columns of a page."""
     folds = [fold for html in pages.values() if "rz-reference" in html for fold in _FOLD.finditer(html)]
     wide = list(dict.fromkeys(filter(_wide, (text_of(fold[2]) for fold in folds))))
-    fitted = dict(zip(wide, map(broken, columns.fitted(wide, WIDTH)), strict=True))
+    fitted = dict(zip(wide, map(broken, code_width.fitted(wide, WIDTH)), strict=True))
 
     def laid_out(fold: re.Match[str]) -> str:
         code = fitted.get(text_of(fold[2]))

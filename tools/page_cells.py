@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import columns, own_runs, prose_numbers, statements, veil, world_runs
+from tools import code_width, own_runs, prose_numbers, statements, veil, world_runs
 from tools.common import ROOT
 from tools.page_inputs import digest
 
@@ -120,7 +120,7 @@ def listing(name: str, root: Path = ROOT) -> str:
     """Markdown: the source of a function, the first screen of it open, and a link to its lines in the repository."""
     path, first, last = located(name, root)
     lines = (root / path).read_text(encoding="utf-8").splitlines()[first - 1 : last]
-    (code,) = columns.fitted(["\n".join(lines)])
+    (code,) = code_width.fitted(["\n".join(lines)])
     lines = code.split("\n")
     end = SCREEN if len(lines) > SCREEN + FEW else len(lines)
     screen, rest = "\n".join(lines[:end]), lines[end:]

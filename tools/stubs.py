@@ -24,7 +24,7 @@ from autograder import bank, given
 from autograder.items import Build, Debug
 from rankzero.facts import chapters
 from rankzero.facts.chapters import CHAPTERS
-from tools import columns, statements
+from tools import code_width, statements
 from tools.common import ROOT, fail, notebooks, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
@@ -260,7 +260,7 @@ def notebook(text: str, root: Path = ROOT) -> str:
         item = bank.find(place.metadata.get("rankzero", {}).get("id", ""))
         assert isinstance(item, Build), f"{item.id} is not something to write"
         sources.append(cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item))
-    for place, source in zip(places, columns.fitted(sources), strict=True):
+    for place, source in zip(places, code_width.fitted(sources), strict=True):
         place.source = source
     return nbformat.writes(page).rstrip("\n") + "\n"
 

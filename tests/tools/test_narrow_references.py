@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder import bank
 from autograder.items import Build
 from autograder.learner import card_frame, function_cards, reference
-from tools import columns, narrow_references
+from tools import code_width, narrow_references
 
 PAGE = Path("page.html")
 WIDE = '''def grown(first: float, last: float, steps: int, warm_up: int = 0, floor: float = 0.0, top: float = 1) -> int:
@@ -65,7 +65,7 @@ def test_a_finished_page_is_left_alone(monkeypatch):
 def test_every_reference_fits_and_is_the_same_program():
     sources = {reference.source_of(item) for item in bank.builds() if isinstance(item, Build)}
     wide = sorted(source for source in sources if narrow_references._wide(source))
-    for source, fitted in zip(wide, columns.fitted(wide, narrow_references.WIDTH), strict=True):
+    for source, fitted in zip(wide, code_width.fitted(wide, narrow_references.WIDTH), strict=True):
         made = narrow_references.broken(fitted)
         assert [line for line in made.split("\n") if len(line) > narrow_references.WIDTH] == []
         assert program(made) == program(source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tools.columns import WIDTH, fitted, wrapped
+from tools.code_width import WIDTH, fitted, wrapped
 
 FUNCTION = '''def relay(value: float, amount: float, device: str | None = None, tensor: object = None) -> float:
     """Pass a number around, and let every rank that receives it add its amount, with messages alone and in order.
