@@ -22,9 +22,8 @@ import cloudpickle
 from autograder import bank, closure
 from autograder.closure import imported, parents
 from autograder.items import Build
-from autograder.learner import in_page, workbench
+from autograder.learner import workbench
 from autograder.marking import probing
-from rankzero.facts import chapters
 from tools.common import ROOT
 from tools.vendor import versions
 
@@ -88,24 +87,11 @@ def checks() -> dict[str, str]:
     """The modules that ``check`` needs for every item of plain Python, by path."""
     items = [item for item in bank.builds() if workbench.plain(item)]
     roots = ["autograder.learner.in_page", "autograder.learner.own_run", "autograder.learner.work_files"]
-    roots += [f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS]
+    roots += [module for chapter in bank.CHAPTERS for module in bank.modules(chapter)]
     roots += [f"solutions.{item.home}" for item in items]
     roots += [f"autograder.probes.{probing.module(item.probe)}" for item in items if item.probe]
     files = closure.modules(roots).values()
-    texts = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
-    return {**texts, in_page.HOMES.relative_to(ROOT).as_posix(): json.dumps(homes(items))}
-
-
-def homes(items: Iterable[Build]) -> dict[str, str]:
-    """The module of the bank that holds each item, by id: a check in the page imports that one alone."""
-    return {item.id: _home(item) for item in items}
-
-
-def _home(item: Build) -> str:
-    """The module that defines an item; the list of the chapter, which imports all others, only if none of them does."""
-    package = f"autograder.bank.{chapters.of_item(item.id).package}."
-    names = sorted((name for name in sys.modules if name.startswith(package)), key=lambda name: name.endswith(".items"))
-    return next(name for name in names if item.id in in_page.held(sys.modules[name]))
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
 def labs(root: Path = ROOT) -> dict[str, str]:
@@ -162,10 +148,12 @@ def ranks(worlds: Iterable[str] = ()) -> dict[str, str]:
 def broker(worlds: Iterable[str] = ()) -> dict[str, str]:
     """What the worker of the broker needs: the grader, the items of several ranks, and all that a rank needs."""
     items = worlds_of_pages()
-    roots = {"autograder.page.start", *(f"solutions.{item.home}" for item in items), *map(_home, items)}
-    plain = [item for item in bank.builds() if workbench.plain(item)]
-    known = {in_page.HOMES.relative_to(ROOT).as_posix(): json.dumps(homes([*plain, *items]))}
-    return _course(sorted(roots)) | ranks(worlds) | known
+    roots = {
+        "autograder.page.start",
+        *(f"solutions.{item.home}" for item in items),
+        *(bank.home(item.id) for item in items),
+    }
+    return _course(sorted(roots)) | ranks(worlds)
 
 
 def beyond(files: dict[str, str], others: dict[str, str]) -> dict[str, str]:

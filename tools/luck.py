@@ -3,7 +3,7 @@
     python -m tools.luck                              every item, 200 keys
     python -m tools.luck --only 05-zero-memory --keys 20
 
-For each item whose answers contain floats, ``tests/luck/`` has at least two more right programs: with another order of
+An item whose answers contain floats has at least two more right programs (its ``rights``): with another order of
 operations, other algebra, double precision inside, or a library function. Each gets the public cases and the hidden
 cases of every key, and its answers are judged as a submission's are. A right program that fails is printed with the key
 and the group of the case. The programs are ours, so they run in this process and in worlds, outside the sandbox.
@@ -12,40 +12,23 @@ and the group of the case. The programs are ours, so they run in this process an
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from autograder import bank
-from autograder.items import Build, Case, Group, Tensor, edits
-from autograder.items.edits import Edit
+from autograder.items import Build, Case, Group, Right, Tensor, edits
 from autograder.marking import compare, trusted, trusted_worlds
 from autograder.marking.outcome import Outcome
 from autograder.marking.papers import Asked, Paper, answered
 from autograder.marking.values import Record
 from autograder.running.exam import Exam
 
-HERE = Path(__file__).resolve().parents[1] / "tests" / "luck"
 #: Number of keys whose cases share processes.
 BATCH = 20
 #: Seconds for one case.
 CASE_TIMEOUT = 30.0
-
-
-@dataclass(frozen=True)
-class Right:
-    """A right program in another formulation: the reference with ``edits``, or a whole ``program``."""
-
-    formulation: str
-    edits: tuple[Edit, ...] = ()
-    program: Callable[..., Any] | None = None
-
-    def made(self, item: Build) -> Any:
-        """The program itself."""
-        return self.program or edits.edited(item.solution(), self.edits)
 
 
 @dataclass(frozen=True)
@@ -60,15 +43,6 @@ class Failure:
 
     def __str__(self) -> str:
         return f"{self.item}, {self.formulation}, key {self.key}, {self.group}: {self.sentence}"
-
-
-def formulations() -> dict[str, tuple[Right, ...]]:
-    """The other right programs of every item, by id, from the modules in ``tests/luck``."""
-    found: dict[str, tuple[Right, ...]] = {}
-    for file in sorted(HERE.glob("ch*.py")):
-        for identifier, programs in importlib.import_module(f"tests.luck.{file.stem}").RIGHT.items():
-            found[identifier] = (*found.get(identifier, ()), *programs)
-    return found
 
 
 def has_floats(item: Build) -> bool:
@@ -89,7 +63,7 @@ def _floats(value: Any) -> bool:
 
 def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Iterator[Failure]:
     """The cases that right programs fail, over all keys."""
-    made = [(right, right.made(item)) for right in programs]
+    made = [(right, item.program_of(right)) for right in programs]
     for start in range(0, len(keys), BATCH):
         rows = [(key, group, case) for key in keys[start : start + BATCH] for group, case in _drawn(item, key)]
         cases = [case for _, _, case in rows]
@@ -98,7 +72,7 @@ def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Ite
             outcomes = _answers(item, program, cases)
             for place, sentence in _faults(item, cases, expected, outcomes):
                 key, group, _ = rows[place]
-                yield Failure(item.id, right.formulation, key, group.name if group else "public cases", sentence)
+                yield Failure(item.id, right.sentence, key, group.name if group else "public cases", sentence)
 
 
 def _faults(
@@ -129,11 +103,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="only these items")
     parser.add_argument("--keys", type=int, default=200, help="how many keys (200)")
     options = parser.parse_args(argv)
-    known = formulations()
     items = [item for item in bank.builds() if not options.only or item.id in options.only]
     failed = 0
     for item in items:
-        programs = known.get(item.id, ())
+        programs = item.rights
         if len(programs) < 2 and has_floats(item):
             print(f"{item.id}: {len(programs)} other right programs; two are needed", flush=True)
             failed += 1

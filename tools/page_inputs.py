@@ -45,7 +45,7 @@ _FOLDER = re.compile(r"ch\d\d")
 _NAMED = re.compile(r"\bch(\d\d)(?!\d)")
 #: Ways in which a module reaches chapters without naming them.
 _UNNAMED = re.compile(r"\b(import_module|__import__|import CHAPTERS|import corrections|corrections import)\b")
-_FUNCTION = re.compile(r"\bfunction=\"(\w+)\"")
+_FUNCTION = re.compile(r"\b(?:Build|Debug)\(\s*\"\w+ \w+\.(\w+)\"")
 _ID = re.compile(r"(\w+)-[a-z][a-z0-9-]*")
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 

@@ -1,8 +1,8 @@
 """Generate the files that name chapters and sections: ``python -m tools.sections [--check]``.
 
 The chapters are listed in :mod:`rankzero.facts.chapters`; the headings of the notebooks are the only source of
-sections. From them come ``autograder/sections.py`` (with it, a report can name the section to read even where the book
-is not installed), ``_toc.yml``, and the table of the opening page.
+sections. From them come ``autograder/sections.py`` (with it, a report can name the section to read, and items have
+their order, even where the book is not installed), ``_toc.yml``, and the table of the opening page.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from rankzero.facts.chapters import CHAPTERS, PARTS, Chapter
 from tools import reference as reference_pages
 from tools.common import BOOK, ROOT, fail, say
 
-SECTIONS = '''"""Sections of the book by number. Generated from the notebooks by tools/sections.py."""
+SECTIONS = '''"""Sections of the book by number, and their items. Generated from the notebooks by tools/sections.py."""
 
 #: A section's title.
 SECTIONS = {{
 {sections}}}
 #: The sections that are not on their chapter's page but on the page below it.
 DEEPER: tuple[str, ...] = ({deeper})
+#: The ids of a section's questions and exercises, in the order of the page.
+ITEMS = {{
+{items}}}
 '''
 TOC = """# Generated from rankzero/facts/chapters.py by tools/sections.py.
 format: jb-book
@@ -41,6 +44,7 @@ parts:
 """
 HEADER = "| part | what you will be able to do | chapters |\n| --- | --- | --- |\n"
 _SECTION = re.compile(r"^## (\d+\.\d+) (.+)$", re.MULTILINE)
+_CARD = re.compile(r'^(?:predict|design)\("([\w-]+)"', re.MULTILINE)
 _TABLE = re.compile(re.escape(HEADER) + r"(?:\|.*\n)*")
 
 
@@ -51,15 +55,41 @@ def headings(page: Path) -> dict[str, str]:
     return {number: title.strip() for number, title in _SECTION.findall(text)}
 
 
+def items(page: Path) -> dict[str, list[str]]:
+    """The ids of the cards of a notebook, section by section; none where there is no such notebook."""
+    found: dict[str, list[str]] = {}
+    section = ""
+    for cell in json.loads(page.read_text(encoding="utf-8"))["cells"] if page.exists() else []:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            section = [section, *(number for number, _ in _SECTION.findall(source))][-1]
+            continue
+        exercise = cell["metadata"].get("rankzero", {}).get("id")
+        if ids := [exercise] if exercise else _CARD.findall(source):
+            found.setdefault(section, []).extend(ids)
+    return found
+
+
+def _row(section: str, ids: list[str]) -> str:
+    """A section's ids as the formatter writes them."""
+    quoted = [json.dumps(one) for one in ids]
+    line = f'    "{section}": ({", ".join(quoted)}{"," if len(ids) == 1 else ""}),\n'
+    if len(line) <= 121:
+        return line
+    return f'    "{section}": (\n' + "".join(f"        {one},\n" for one in quoted) + "    ),\n"
+
+
 def module(book: Path = BOOK) -> str:
     """The source of ``autograder/sections.py``."""
-    titles, deeper = "", ""
+    titles, deeper, cards = "", "", ""
     for chapter in CHAPTERS:
         beyond = headings(book / f"{chapter.deeper}.ipynb")
         for number, title in (headings(book / f"{chapter.page}.ipynb") | beyond).items():
             titles += f'    "{number}": {json.dumps(title, ensure_ascii=False)},\n'
         deeper += "".join(f'    "{number}",\n' for number in beyond)
-    return SECTIONS.format(sections=titles, deeper=deeper and f"\n{deeper}")
+        for page in (chapter.page, chapter.deeper):
+            cards += "".join(_row(section, ids) for section, ids in items(book / f"{page}.ipynb").items())
+    return SECTIONS.format(sections=titles, deeper=deeper and f"\n{deeper}", items=cards)
 
 
 def _entry(chapter: Chapter, book: Path) -> str:

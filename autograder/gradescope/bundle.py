@@ -168,7 +168,7 @@ def pins(constraints: str) -> list[str]:
 def _sources(items: Items, chapters: Iterable[str]) -> dict[str, Path]:
     """The files of the course to be packed, by their path in the zip file."""
     builds = [item for item in items if isinstance(item, Build)]
-    roots = [*ROOTS, *(f"autograder.bank.{chapter}.items" for chapter in chapters)]
+    roots = [*ROOTS, *(module for chapter in chapters for module in bank.modules(chapter))]
     roots += [f"solutions.{item.home}" for item in builds]
     roots += [f"autograder.probes.{item.probe.partition('.')[0]}" for item in builds if item.probe]
     return {path.relative_to(closure.ROOT).as_posix(): path for path in closure.modules(roots).values()}

@@ -1,8 +1,8 @@
 """The vocabulary of the bank: questions, exercises, cases, slips. Small, frozen, declarative; standard library only.
 
-A chapter's module in :mod:`autograder.bank` lists its items in ``ITEMS``. Importing it is cheap: whatever needs a
-reference (an answer, an expected value) is a function that is called on first use and imports the reference through
-:func:`lazily`. The bank writes tensors as :class:`Tensor`, so that none of its modules imports torch.
+A module of :mod:`autograder.bank` holds one exercise or the questions of one section. Importing it is cheap: whatever
+needs a reference (an answer, an expected value) is a function that is called on first use and imports the reference
+through :func:`lazily`. The bank writes tensors as :class:`Tensor`, so that none of its modules imports torch.
 """
 
 from autograder.items.cases import Case, Group, Raises, Rule, invalid
@@ -18,10 +18,10 @@ from autograder.items.questions import (
     Part,
     Question,
     QuestionKind,
-    Slip,
 )
 from autograder.items.systems import Cost, Desk, Kill, Level, LevelCosts, Play, Played, System, Verdict
 from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
+from autograder.items.variants import Promise, Right, Slip, Variant
 
 __all__ = [
     "DTYPES",
@@ -52,15 +52,18 @@ __all__ = [
     "Part",
     "Play",
     "Played",
+    "Promise",
     "Question",
     "QuestionKind",
     "Raises",
+    "Right",
     "Rule",
     "Simulated",
     "Slip",
     "Stage",
     "System",
     "Tensor",
+    "Variant",
     "Verdict",
     "invalid",
     "lazily",

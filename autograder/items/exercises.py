@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
 from autograder.items import edits
 from autograder.items.cases import Case, Group, Rule
-from autograder.items.questions import AnyQuestion, Slip
+from autograder.items.questions import AnyQuestion
+from autograder.items.variants import Promise, Right, Slip, Variant
 from rankzero.facts import chapters
 
 #: How the cases of an exercise are run; :class:`Case` says what each means.
@@ -40,46 +42,69 @@ class Build:
     """A function or class that a learner writes.
 
     Attributes:
-        id: ``NN-`` and the function's name with hyphens.
-        module: topic module in the chapter's package of ``solutions`` and ``labs``.
-        function: its name, unique in the course.
-        grade: how its cases are run.
+        header: chapter, topic module and function: ``"05 zero.zero_memory"`` is ``zero_memory`` of
+            ``solutions/ch05/zero.py`` and ``labs/ch05/zero.py``. The function's name is unique in the course.
+        section: where the book explains it, such as ``"3.6"``.
+        topic: the concept that reports name.
         cases: public cases, printed on the page.
         groups: hidden cases; the first group, and the first of each further step, holds ordinary inputs, and no other
             group of its step earns points unless it passes.
         slips: wrong programs with their sentences.
+        rights: other right programs, and ``promises``: programs that break what the docstring promises.
+        grade: how its cases are run.
+        bonus: an optional item, not part of the total.
         tolerance: relative, for floats; integers, strings and shapes must be exact. Infinite for a program that takes
             measurements: any number is accepted as its value, and the rule judges it.
         rule: a further condition on a world run (which operations, how many bytes); None when only values count.
         unchanged: the call must leave its arguments as they were.
         probe: a driver in :mod:`autograder.probes`, such as ``"ch06.differentiated"``, for what one plain call cannot
             show (gradients, a module that is built and then run). It is called with the program and the case's
-            arguments, for the submission and the reference alike. Its return value counts, or what
-            :mod:`autograder.conclusions` makes of that value; changes to its arguments do not.
+            arguments, for the submission and the reference alike. Its return value counts, or what ``concludes`` makes
+            of that value; changes to its arguments do not.
+        concludes: a driver runs beside the submission, which can forge whatever the driver says. A driver therefore
+            returns what happened (values, orders, recorded operations), and ``concludes(case, answer)`` finds in the
+            grader's own process whether that is right: from the answer of a submission in the same way as from that of
+            the reference. It has to take any answer; for one that no honest driver sends it may raise one of
+            ``autograder.marking.probing.ODD``, which counts as no answer. None: answers are compared as they are.
         processes: in how many separate processes each case of a ``call`` item is run. If there are several, the probe
             gets the number of its process as ``process``.
-        section: where the book explains it, such as ``"3.6"``.
-        topic: the concept that reports name.
-        bonus: an optional item, not part of the total.
         points: what it is worth: a quarter for the public cases, the rest in equal parts for the hidden groups.
+        named: the second half of its id, where that is not the function's name.
     """
 
-    id: str
-    module: str
-    function: str
-    grade: Grade
+    header: str
+    section: str
+    topic: str
     cases: tuple[Case, ...]
     groups: tuple[Group, ...]
     slips: tuple[Slip, ...]
-    section: str
-    topic: str
+    rights: tuple[Right, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    grade: Grade = "call"
+    bonus: bool = False
     tolerance: float = 1e-9
     rule: Rule | None = None
     unchanged: bool = True
     probe: str | None = None
+    concludes: Callable[[Case, Any], Any] | None = None
     processes: int = 1
-    bonus: bool = False
     points: float = 4.0
+    named: str = ""
+
+    @property
+    def id(self) -> str:
+        """The chapter's number and the function's name with hyphens: ``"05-zero-memory"``."""
+        return f"{self.header.partition(' ')[0]}-{self.named or hyphenated(self.function)}"
+
+    @property
+    def module(self) -> str:
+        """The topic module in the chapter's package of ``solutions`` and ``labs``: ``"zero"``."""
+        return self.header.partition(" ")[2].partition(".")[0]
+
+    @property
+    def function(self) -> str:
+        """Its name: ``"zero_memory"``."""
+        return self.header.partition(".")[2]
 
     @property
     def public_points(self) -> float:
@@ -101,30 +126,37 @@ class Build:
         """Its file below ``solutions`` and ``labs``: ``"ch05/zero.py"``."""
         return f"{chapters.of_item(self.id).package}/{self.module}.py"
 
+    def moved_to(self, module: str, function: str = "") -> Build:
+        """The same item, whose program stands in another topic module, under another name if one is given."""
+        chapter, _, named = self.id.partition("-")
+        return replace(self, header=f"{chapter} {module}.{function or self.function}", named=named)
+
     def solution(self) -> Any:
         """The reference, from ``solutions``."""
         return _reference(self.home, self.function)
 
-    def program_of(self, slip: Slip) -> Any:
-        """The complete wrong program of ``slip``, created on first use.
+    def program_of(self, variant: Variant) -> Any:
+        """The complete program of a slip, another right program or a broken promise, created on first use.
 
         Raises:
             DoesNotApply: an edit does not apply to its base; the message names item, sentence and edit.
         """
-        return _loaded(self.source_of(slip), slip.program or self.solution()) if slip.changes else slip.program
+        if not variant.changes:
+            return variant.program
+        return _loaded(self.source_of(variant), variant.program or self.solution())
 
-    def source_of(self, slip: Slip) -> str:
-        """The source of a wrong program, to be submitted as the item's module; an edited one keeps its base's name.
+    def source_of(self, variant: Variant) -> str:
+        """The source of such a program, to be submitted as the item's module; an edited one keeps its base's name.
 
         Raises:
             DoesNotApply: as :meth:`program_of`.
         """
-        base = slip.program or self.solution()
-        source = inspect.getsource(base if slip.program else sys.modules[base.__module__])
+        base = variant.program or self.solution()
+        source = inspect.getsource(base if variant.program else sys.modules[base.__module__])
         try:
-            return edits.changed(source, base.__name__, slip.changes)
+            return edits.changed(source, base.__name__, variant.changes)
         except edits.DoesNotApply as error:
-            raise edits.DoesNotApply(f"{self.id}, {slip.sentence!r}: {error}") from None
+            raise edits.DoesNotApply(f"{self.id}, {variant.sentence!r}: {error}") from None
 
     def hidden(self, rng: Random) -> list[tuple[Group, list[Case]]]:
         """The hidden cases by group, drawn with ``rng``."""
@@ -134,6 +166,11 @@ class Build:
             cases += [group.draw(rng) for _ in range(group.count - len(cases))]
             drawn.append((group, cases))
         return drawn
+
+
+def hyphenated(name: str) -> str:
+    """A function's or class's name as ids and files have it, with hyphens: ``"loss-scaler"`` for ``LossScaler``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").lower()
 
 
 def _reference(module: str, function: str) -> Any:

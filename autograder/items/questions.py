@@ -1,46 +1,18 @@
-"""Questions, and the mistakes that people make with them and with exercises."""
+"""Questions: what is asked, what is right, and which mistake each wrong answer shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from autograder.items.designs import Design
-from autograder.items.edits import Edit
+from autograder.items.variants import Slip
 
 #: What a question asks for: a number to work out, a run to follow, a fault to find, a layout to choose, a size
 #: to estimate.
 QuestionKind = Literal["derive", "trace", "debug", "design", "estimate"]
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A mistake that people really make, and the one sentence that names it.
-
-    For build and debug items the mistake is an ``edit`` of the reference: a text that occurs exactly once in it, or in
-    what its module defines for it, and the replacement. Several ``edits`` are applied together. A wrong program that is
-    truly another one is given as ``program``, a self-contained function or class whose source can be submitted. With
-    both, the edits apply to ``program`` instead of the reference.
-    For questions, ``value`` is the wrong number, or a function that computes it.
-    """
-
-    sentence: str
-    program: Callable[..., Any] | type | None = None
-    value: float | Callable[[], float] | None = None
-    edit: Edit | None = None
-    edits: tuple[Edit, ...] = ()
-
-    @property
-    def changes(self) -> tuple[Edit, ...]:
-        """All edits of its base; empty when the slip is a whole program or a value."""
-        return (self.edit, *self.edits) if self.edit else self.edits
-
-    @property
-    def name(self) -> str:
-        """How listings name it: the name of a whole program, else its sentence."""
-        return self.program.__name__ if self.program and not self.changes else self.sentence
 
 
 @dataclass(frozen=True)
@@ -54,20 +26,32 @@ class Part:
     slips: tuple[Slip, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A question whose answer is one number or several. ``derivation`` is Markdown with ``$math$``, without results.
 
-    As for every item, ``bonus`` says that its points come on top of the total.
+    One number is asked for by ``ask``, ``unit``, ``answer``, ``tolerance`` and ``slips``, which are those of its only
+    part; several by ``parts``. As for every item, ``bonus`` says that its points come on top of the total.
     """
 
     id: str
     kind: QuestionKind
     title: str
-    parts: tuple[Part, ...]
-    derivation: str
     section: str
+    derivation: str
+    parts: tuple[Part, ...] = ()
+    ask: InitVar[str] = ""
+    unit: InitVar[str] = ""
+    answer: InitVar[Callable[[], float] | None] = None
+    tolerance: InitVar[float] = 0.01
+    slips: InitVar[tuple[Slip, ...]] = ()
     bonus: bool = False
+
+    def __post_init__(
+        self, ask: str, unit: str, answer: Callable[[], float] | None, tolerance: float, slips: tuple[Slip, ...]
+    ) -> None:
+        if answer:
+            object.__setattr__(self, "parts", (Part(ask, unit, answer, tolerance, slips),))
 
 
 @dataclass(frozen=True)

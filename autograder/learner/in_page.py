@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
-import importlib
 import io
-import json
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 #: Modules of Unix that the standard library and the course import and that a browser does not have.
@@ -45,8 +41,6 @@ FILE = "<your code>"
 AFTER = "That is after the function, which was checked."
 #: The Python of the page, for sentences about syntax.
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-#: The module of the bank that holds each item, by id. The page has this file (tools/bundle.py), a checkout does not.
-HOMES = Path(__file__).with_name("homes.json")
 
 
 class Nobody(io.TextIOBase):
@@ -185,23 +179,9 @@ def noted(source: str, notes: Iterable[str] = ()) -> str:
     return "".join(function_cards.message(said) for said in [*notes, oldest_python.note(source)] if said)
 
 
-def held(module: types.ModuleType) -> dict[str, Build]:
-    """The functions to write that a module of the bank holds, by id."""
-    values = [*vars(module).values()]
-    values += [one for value in values if isinstance(value, tuple) for one in value]
-    return {value.id: value for value in values if isinstance(value, Build)}
-
-
-@functools.cache
-def homes() -> dict[str, str]:
-    """The module of the bank that holds each item, where that is known."""
-    return json.loads(HOMES.read_text(encoding="utf-8")) if HOMES.is_file() else {}
-
-
 def built(identifier: str) -> Build:
-    """The item; in the page only the module that holds it is imported, as the first check waits for every import."""
-    home = homes().get(identifier)
-    item = held(importlib.import_module(home))[identifier] if home else bank.find(identifier)
+    """The item. Only the module that holds it is imported, as the first check waits for every import."""
+    item = bank.find(identifier)
     if not isinstance(item, Build):
         raise ValueError(f"identifier must be that of a function to write, got {identifier!r}")
     return item

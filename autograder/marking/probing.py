@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import conclusions, syntax
+from autograder import syntax
 from autograder.items import Build, Case
 from autograder.marking.outcome import Outcome
 
 HERE = Path(__file__).parents[1] / "probes"
 #: The detail of an answer that no driver would return.
 NO_ANSWER = "returned something that cannot be judged"
+#: The exceptions that ``concludes`` of an item may raise for an answer that no honest driver sends.
+ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def load(probe: str) -> Callable[..., Any]:
@@ -55,16 +57,15 @@ def joined(item: Build, outcomes: Sequence[Outcome]) -> Outcome:
 def with_conclusion(item: Build, case: Case, outcome: Outcome) -> Outcome:
     """``outcome`` with the grader's conclusion in place of what the driver returned; for a world, rank by rank.
 
-    Items without a conclusion (:mod:`autograder.conclusions`) keep their outcome.
+    Items without a conclusion (``concludes``) keep their outcome.
     """
-    conclusion = conclusions.BY_DRIVER.get(item.probe or "")
-    if conclusion is None or outcome.kind != "value":
+    if item.concludes is None or outcome.kind != "value":
         return outcome
     try:
         if item.grade == "world":
-            return replace(outcome, value=tuple(conclusion(case, answer) for answer in outcome.value))
-        return replace(outcome, value=conclusion(case, outcome.value))
-    except conclusions.ODD:
+            return replace(outcome, value=tuple(item.concludes(case, answer) for answer in outcome.value))
+        return replace(outcome, value=item.concludes(case, outcome.value))
+    except ODD:
         return Outcome("refused", detail=NO_ANSWER)
 
 

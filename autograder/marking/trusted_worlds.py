@@ -22,7 +22,7 @@ from rankzero import world
 from rankzero.events import Event
 
 #: What every rank needs of the grader.
-NEEDED = (__name__, "autograder.child.stage", "autograder.conclusions", "autograder.marking.stochastic_torch")
+NEEDED = (__name__, "autograder.child.stage", "autograder.marking.stochastic_torch")
 #: Bytes of the all-reduce that separates the cases in the event log.
 MARK = 10_007
 #: How long a rank that raised waits for the others to end too, in seconds.

@@ -52,7 +52,6 @@ def answer(text: str, port: Any, began: Callable[[int], Any], say: Callable[...,
 
 def ready() -> None:
     """Called before a picture of Python's memory is taken: read and import what every check needs later."""
-    in_page.homes()
     children.offered()
     for name in ("groups", "rules", "vectors"):
         importlib.import_module(f"autograder.bank.{name}")

@@ -6,7 +6,7 @@ first line of its docstring tells a learner how the function is called.
 
 A driver runs in the submission's own process, which cannot be trusted, so a driver decides nothing. It returns values,
 and the grader compares them with those that the same driver returns for the reference; where many answers are right,
-:mod:`autograder.conclusions` evaluates an answer in the grader's process. Three rules make a false answer as hard to
+``concludes`` of the item evaluates an answer in the grader's process. Three rules make a false answer as hard to
 give as a right one:
 
 - No answer is a verdict. "Was the input changed?" is answered by the input as it is after the call, "is this tensor

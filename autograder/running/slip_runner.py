@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from autograder import closure
 from autograder.items import Build, Case, Slip
@@ -41,7 +40,7 @@ class SlipRunner:
         with self._lock:
             if self._runner is None:
                 self._runner = Runner(self._submission(), Sandbox.measure("none"), LIMITS, self._items)
-            return self._runner.run(replace(item, module=name, function=function), [case])[0]
+            return self._runner.run(item.moved_to(name, function), [case])[0]
 
     def _submission(self) -> Submission:
         names = self._modules.values()

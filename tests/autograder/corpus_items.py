@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from autograder.bank.ch15.debug_atomic import crashed
 from autograder.items import Build, Case, Group, Stage, Tensor
 
 
@@ -122,7 +123,8 @@ def one_all_reduce(case: Case, _values: Sequence[Any], events: Sequence[Any]) ->
 
 
 def _toy(identifier: str, function: str, grade: str, cases: tuple[Case, ...], *groups: Group, **more: Any) -> Toy:
-    return Toy(identifier, "toys", function, grade, cases, groups, (), identifier[:2], "hostility", **more)
+    header = f"{identifier[:2]} toys.{function}"
+    return Toy(header, identifier[:2], "hostility", cases, groups, (), grade=grade, **more)
 
 
 def _ordinary(draw: Callable[[Random], Case], count: int) -> Group:
@@ -184,6 +186,7 @@ ITEMS = {
         (Case(({"latest.pt": "step 10"}, "latest.pt", "step 20")),),
         _ordinary(_file, 3),
         probe="cap.crashed",
+        concludes=crashed,
     ),
     "graph": _toy(
         "98-answer",

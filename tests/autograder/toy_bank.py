@@ -86,10 +86,9 @@ def _added(rng: Random) -> Case:
 
 
 SCALE = Toy(
-    "91-scale",
-    "toys",
-    "scale",
-    "call",
+    "91 toys.scale",
+    "91.1",
+    "scaling",
     (Case((2.0, 3.0)), Case((0.5, 4.0)), Case((1.0, 0.0)), Case((1.0, -1.0), raises="ValueError")),
     (
         Group("ordinary", _factor, 6, "any value, factors above 1"),
@@ -97,47 +96,37 @@ SCALE = Toy(
         Group("bad input", lambda rng: Case((1.0, -rng.random() - 0.1), raises="ValueError"), 2, "factors below 0"),
     ),
     (Slip("The factor was added.", slip_added), Slip("A negative factor must raise.", slip_no_check)),
-    "91.1",
-    "scaling",
 )
 LOWEST = Toy(
-    "91-lowest",
-    "toys",
-    "lowest",
-    "call",
+    "91 toys.lowest",
+    "91.2",
+    "minimum",
     (Case(([3.0, 1.0, 2.0],)), Case(([-1.0],))),
     (Group("ordinary", lambda rng: Case((_values(rng),)), 6, "lists of some length"),),
     (),
-    "91.2",
-    "minimum",
 )
 SPREAD = Toy(
-    "91-spread",
-    "toys",
+    "91 toys.spread",
+    "91.2",
     "spread",
-    "call",
     (Case(([3.0, 1.0, 2.0],)), Case(([4.0],)), Case(([1.0, 1.0],))),
     (
         Group("ordinary", lambda rng: Case((_values(rng),)), 6, "lists of some length"),
         Group("alone", lambda rng: Case(([rng.random()],)), 2, "lists of one"),
     ),
     (Slip("The argument was changed.", slip_changed), Slip("The maximum was taken.", slip_maximum)),
-    "91.2",
-    "spread",
 )
 TALLY = Toy(
-    "92-tally",
-    "toys",
-    "Tally",
-    "calls",
+    "92 toys.Tally",
+    "92.1",
+    "state",
     (
         Case((), calls=(("add", (2,)), ("add", (3,)), ("total", None))),
         Case((4,), calls=(("total", None), ("add", (-1,)), ("total", None))),
     ),
     (Group("ordinary", _added, 5, "several calls"),),
     (),
-    "92.1",
-    "state",
+    grade="calls",
     bonus=True,
 )
 ITEMS = (SCALE, LOWEST, SPREAD, TALLY)

@@ -6,16 +6,13 @@ proof``.
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
 from autograder import bank
-from autograder.items import Build
+from autograder.items import Right
 from tools import luck
 
-FORMULATIONS = luck.formulations()
-ITEMS = [item for item in bank.builds() if item.id in FORMULATIONS]
+ITEMS = [item for item in bank.builds() if item.rights]
 PLAIN = [item for item in ITEMS if item.grade in ("call", "calls")]
 PROOF = pytest.mark.proof(part="bank")
 TRIED = [
@@ -25,27 +22,21 @@ TRIED = [
 ]
 
 
-@functools.cache
-def by_id() -> dict[str, Build]:
-    return {item.id: item for item in bank.builds()}
-
-
 @pytest.mark.parametrize("item", bank.builds(), ids=lambda item: item.id)
 def test_an_item_with_floats_has_two_further_right_programs(item):
-    if len(FORMULATIONS.get(item.id, ())) < 2:
+    if len(item.rights) < 2:
         assert not luck.has_floats(item)
 
 
-def test_every_program_is_of_an_item_and_tells_what_is_different():
-    assert set(FORMULATIONS) <= set(by_id())
-    for programs in FORMULATIONS.values():
-        assert len({right.formulation for right in programs}) == len(programs)
-        assert all((right.program is None) == bool(right.edits) for right in programs)
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_every_program_tells_what_is_different(item):
+    assert len({right.sentence for right in item.rights}) == len(item.rights)
+    assert all((right.program is None) == bool(right.changes) for right in item.rights)
 
 
 @pytest.mark.parametrize(("item", "keys"), TRIED)
 def test_right_programs_lose_no_case(item, keys):
-    assert [str(one) for one in luck.failures(item, FORMULATIONS[item.id], keys)] == []
+    assert [str(one) for one in luck.failures(item, item.rights, keys)] == []
 
 
 #: Keys that once drew cases in which variances and baselines cancelled, so that rounding decided.
@@ -58,13 +49,12 @@ UNLUCKY = {
 
 @pytest.mark.parametrize("name", UNLUCKY)
 def test_cases_that_cancel_are_drawn_again(name):
-    assert [str(one) for one in luck.failures(by_id()[name], FORMULATIONS[name], UNLUCKY[name])] == []
+    item = bank.find(name)
+    assert [str(one) for one in luck.failures(item, item.rights, UNLUCKY[name])] == []
 
 
 def test_a_wrong_program_loses_cases():
     """Kills: a tool that allows everything."""
-    item = by_id()["05-zero-memory"]
-    wrong = luck.Right(
-        "stage 3 keeps the weights", edits=(("weight_bytes / (ranks if stage >= 3 else 1)", "weight_bytes"),)
-    )
+    item = bank.find("05-zero-memory")
+    wrong = Right("stage 3 keeps the weights", edit=("weight_bytes / (ranks if stage >= 3 else 1)", "weight_bytes"))
     assert len(list(luck.failures(item, [wrong], range(3)))) > 3

@@ -28,8 +28,8 @@ LITTLE = {
     "solutions/ch04/late.py": "",
     "solutions/ch05/any.py": "import importlib\nload = importlib.import_module\n",
     "experiments/ch02/runs.py": "",
-    "autograder/bank/ch02/items.py": 'Build(id="02-cost", function="cost")\n',
-    "autograder/bank/ch12/items.py": "",
+    "autograder/bank/ch02/cost.py": 'Build("02 cost.cost")\n',
+    "autograder/bank/ch12/cost.py": "",
 }
 
 
@@ -92,7 +92,7 @@ def test_every_change_that_counts_is_seen(little):
     for name in ("constraints.txt", "rankzero/units.py", "rankzero/data/text.txt", "solutions/ch01/ring.py"):
         (little / name).write_text("other")
         changes()
-    for name in ("solutions/ch02/data/rows.json", "experiments/ch02/runs.py", "autograder/bank/ch02/items.py"):
+    for name in ("solutions/ch02/data/rows.json", "experiments/ch02/runs.py", "autograder/bank/ch02/cost.py"):
         (little / name).write_text("other")
         changes()
     (little / "rankzero" / "units.py").rename(little / "rankzero" / "sizes.py")
@@ -103,7 +103,7 @@ def test_every_change_that_counts_is_seen(little):
     changes()
     page(little, "02-a", "cost = 2", tags=("raises-exception",))
     changes()
-    (little / "autograder" / "bank" / "ch12" / "items.py").write_text('Build(function="cost")')
+    (little / "autograder" / "bank" / "ch12" / "cost.py").write_text('Build("12 times.cost")')
     changes()  # check() looks for the name in the whole bank
 
 
@@ -115,7 +115,7 @@ def test_what_does_not_count_is_not_seen(little):
     for name in ("rankzero/__pycache__/units.pyc", "tests/test_units.py", "solutions/ch12/rl.py", "labs/ch02/cost.py"):
         (little / name).parent.mkdir(parents=True, exist_ok=True)
         (little / name).write_text("x")
-    (little / "autograder" / "bank" / "ch12" / "items.py").write_text('Build(function="other")')
+    (little / "autograder" / "bank" / "ch12" / "cost.py").write_text('Build("12 times.other")')
     assert Course.read(little).fingerprint(path) == before
 
 
@@ -127,7 +127,7 @@ def test_a_common_module_takes_its_chapters_to_every_page(little):
 def test_a_module_that_was_overlooked_is_named(little):
     """What a run has loaded is held against what was read. The bank is read by name; labs belong to no page."""
     path = page(little, "02-a")
-    loaded = ["math", "solutions.ch01.ring", "solutions.ch03.parts", "autograder.bank.ch12.items", "labs.ch02.cost"]
+    loaded = ["math", "solutions.ch01.ring", "solutions.ch03.parts", "autograder.bank.ch12.cost", "labs.ch02.cost"]
     assert Course.read(little).overlooked(path, loaded) == ["labs.ch02.cost", "solutions.ch03.parts"]
 
 
@@ -150,7 +150,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     [
         ("solutions/ch07/layout.py", {"07-pipeline-expert", "15-capstone"}, {"01-first-program", "06-tensor-parallel"}),
         ("experiments/ch07/mesh_runs.py", {"07-pipeline-expert"}, {"06-tensor-parallel", "12-rl"}),
-        ("autograder/bank/ch07/items.py", {"07-pipeline-expert"}, {"06-tensor-parallel", "12-rl"}),
+        ("autograder/bank/ch07/choose_layout.py", {"07-pipeline-expert"}, {"06-tensor-parallel", "12-rl"}),
         ("solutions/ch09/block_manager.py", {"08-server", "09-kv-cache", "11-decoding"}, {"07-pipeline-expert"}),
         ("solutions/ch13/data/beta_sweep.json", {"13-rlhf"}, {"12-rl", "15-capstone"}),
         ("experiments/ch12/data/cartpole_ablations.json", {"12-rl"}, {"11-decoding", "15-capstone"}),
@@ -222,4 +222,4 @@ def test_the_folders_of_chapters_are_where_they_are_looked_for(course):
     rooms = course.rooms
     names = ("solutions", "experiments", "autograder.bank")
     assert rooms >= {f"{name}.{chapter.package}" for name in names for chapter in CHAPTERS}
-    assert page_inputs.chapter_of(Path("autograder/conclusions/ch07.py")) == ""
+    assert page_inputs.chapter_of(Path("autograder/probes/ch07.py")) == ""

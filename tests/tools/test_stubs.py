@@ -114,8 +114,7 @@ def wrong_sum(values):
 
 
 def item(function: str, kind: type[Build] = Build, **more) -> Build:
-    identifier = f"99-{function.lower().replace('_', '-')}"
-    return kind(identifier, "topic", function, "call", (), (), (), "99.1", "a topic", **more)
+    return kind(f"99 topic.{function}", "99.1", "a topic", (), (), (), **more)
 
 
 AREA, COUNTER, DEBUG = item("area"), item("Counter"), item("debug_sum", Debug, wrong=wrong_sum)

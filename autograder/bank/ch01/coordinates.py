@@ -1,4 +1,4 @@
-"""Chapter 01: the position of a rank on each parallel axis, a build item."""
+"""Chapter 1: ``coordinates``, coordinates of a rank."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from math import prod
 from random import Random
 from typing import Any
 
+from autograder.bank.ch01.shared import NAMES
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Promise, Slip
 from rankzero.events import Event
 
-#: Names of axes, in no order.
-NAMES = ("tp", "cp", "ep", "pp", "dp")
 #: The largest world of a hidden case.
 LARGEST = 16_384
 
@@ -56,14 +55,12 @@ def _few_axes(rng: Random) -> list[Case]:
     ]
 
 
-COORDINATES = Build(
-    id="01-coordinates",
-    module="ranks",
-    function="coordinates",
-    grade="call",
+EXERCISE = Build(
+    "01 ranks.coordinates",
     section="1.11",
     topic="coordinates of a rank",
     bonus=True,
+    rule=same_order,
     cases=(
         Case((11, {"pp": 4, "dp": 2, "tp": 2})),
         Case((11, {"dp": 2, "pp": 4, "tp": 2})),
@@ -119,8 +116,10 @@ COORDINATES = Build(
             edit=("{axis: places[axis] for axis in sizes}", "places"),
         ),
     ),
-    rule=same_order,
+    promises=(
+        Promise("the last one varies fastest", edit=("in reversed(sizes):", "in sizes:")),
+        Promise(
+            "the same axes in the same order", edit=("return {axis: places[axis] for axis in sizes}", "return places")
+        ),
+    ),
 )
-
-
-ITEMS = (COORDINATES,)

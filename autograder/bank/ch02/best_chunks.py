@@ -1,11 +1,13 @@
-"""Chapter 02: into how many chunks to cut a message that is relayed: a build item."""
+"""Chapter 2: ``best_chunks``, pipelined relay."""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Promise, Right, Slip
 from rankzero.facts.units import GB, KB, MB, us
 
 
@@ -58,11 +60,22 @@ def _nothing_overlaps(rng: Random) -> list[Case]:
     return [Case(args=(m, h, 50 * GB, a)) for m, h in ((size, 0), (size, 1), (0.0, 3)) for a in (5 * us, 0.0)]
 
 
-BEST_CHUNKS = Build(
-    id="02-best-chunks",
-    module="alpha_beta",
-    function="best_chunks",
-    grade="call",
+def in_fractions(message_bytes, hops, bandwidth, latency, limit=4096):
+    """The least k with k (k + 1) not below the square of the ideal, in whole numbers."""
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    square = (hops - 1) * Fraction(message_bytes) / Fraction(bandwidth) / Fraction(latency)
+    below = min(math.isqrt(math.floor(square)), limit)
+    return min(limit, max(1, below if below * (below + 1) >= square else below + 1))
+
+
+BEST = "return min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))"
+
+
+EXERCISE = Build(
+    "02 alpha_beta.best_chunks",
     section="2.14",
     topic="pipelined relay",
     bonus=True,
@@ -139,6 +152,35 @@ BEST_CHUNKS = Build(
             edit=("    if latency == 0:\n        return limit\n", ""),
         ),
     ),
+    rights=(
+        Right("in whole numbers", program=in_fractions),
+        Right(
+            "all numbers tried",
+            edit=(BEST, BEST.replace("(near,", "(range(1, min(limit, 4 * near[1]) + 1),")),
+        ),
+        Right(
+            "the bytes multiplied out",
+            edit=(BEST, "return min(near, key=lambda k: k * latency + (hops - 1) * message_bytes / (k * bandwidth))"),
+        ),
+    ),
+    promises=(
+        Promise(
+            "the smaller one when two are equal",
+            edit=("near = (below, min(below + 1, limit))", "near = (min(below + 1, limit), below)"),
+        ),
+        Promise("Nothing to send needs one chunk.", edit=("if hops <= 1 or transfer == 0:", "if hops <= 1:")),
+        Promise(
+            "With 1 or none, nothing overlaps: one chunk",
+            edits=(
+                ("    if hops <= 1 or transfer == 0:", "    if transfer == 0:"),
+                ("    ideal = math.sqrt((hops - 1)", "    ideal = math.sqrt(hops"),
+            ),
+        ),
+        Promise(
+            "Without it, more is always better.", edit=("        return limit\n", "        return min(limit, 4095)\n")
+        ),
+        Promise(
+            "A number from 1 to ``limit``.", edit=("near = (below, min(below + 1, limit))", "near = (below, below + 1)")
+        ),
+    ),
 )
-
-ITEMS = (BEST_CHUNKS,)

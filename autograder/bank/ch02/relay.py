@@ -1,13 +1,16 @@
-"""Chapter 02: a number that goes down a chain of ranks: a build item."""
+"""Chapter 2: ``relay``, messages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
+from typing import Any
 
-from autograder.bank.ch02 import rules
+from autograder.bank.ch02.rules import calls, messages
 from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Promise, Right, Slip
+from rankzero.events import Event
 
 
 def _chain(rng: Random, ranks: int) -> Case:
@@ -35,13 +38,42 @@ def _alone(rng: Random) -> Case:
     return _chain(rng, 1)
 
 
-RELAY = Build(
-    id="02-relay",
-    module="point_to_point",
-    function="relay",
-    grade="world",
+def relay_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every rank but the last sends one message of 8 bytes to the next."""
+    for rank in range(len(case.args)):
+        sent = [(event.peers, event.sent) for event in calls(events, rank, "send")]
+        if sent != [((rank + 1,), 8)] * (rank < len(case.args) - 1):
+            total = sum(size for _, size in sent)
+            return (
+                f"rank {rank} sent {messages(len(sent))}, {total} bytes in all; every rank but the last sends 8 bytes"
+            )
+    return None
+
+
+def relayed_as_bits(value, increment):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    held = torch.tensor([value], dtype=torch.float64)
+    if rank:
+        bits = torch.empty(1, dtype=torch.int64)
+        dist.irecv(bits, rank - 1).wait()  # type: ignore[union-attr]
+        held = increment + bits.view(torch.float64)
+    if rank < ranks - 1:
+        dist.isend(held.view(torch.int64), rank + 1).wait()  # type: ignore[union-attr]
+    return held.item()
+
+
+NEXT = "        dist.send(held, rank + 1)"
+
+
+EXERCISE = Build(
+    "02 point_to_point.relay",
     section="2.2",
     topic="messages",
+    grade="world",
+    rule=every(only_messages, relay_ledger),
     cases=(Case(args=((42, 10),) * 4), Case(args=((0.1, 0.2),) * 3), Case(args=((42, 10),))),
     groups=(
         listed("chains", _chains_of_each, "The value of rank 0 goes down the chain; every rank that receives adds."),
@@ -92,7 +124,25 @@ RELAY = Build(
             ),
         ),
     ),
-    rule=every(only_messages, rules.relay_ledger),
+    rights=(
+        Right("the bits as integers, posted and waited for", program=relayed_as_bits),
+        Right("the sum in Python", edit=("        held += increment", "        held[0] = float(held) + increment")),
+    ),
+    promises=(
+        Promise(
+            "Rank 0 starts and the last rank only receives",
+            edits=(
+                ("if rank < ranks - 1:", "if ranks > 1:"),
+                ("dist.send(held, rank + 1)", "dist.send(held, (rank + 1) % ranks)"),
+            ),
+        ),
+        Promise("N - 1 messages of one float64", edit=(NEXT, f"{NEXT}\n        dist.isend(held, rank + 1)")),
+        Promise(
+            "what this rank adds to the number it receives",
+            edits=(
+                ("        held += increment\n", ""),
+                ("return float(held)", "return float(held + rank * increment)"),
+            ),
+        ),
+    ),
 )
-
-ITEMS = (RELAY,)

@@ -1,11 +1,11 @@
-"""Chapter 03: bytes per rank, a build item. Each wrong program is right but for one operation."""
+"""Chapter 3: ``traffic``, bytes per rank."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Slip
+from autograder.items import Build, Case, Promise, Right, Slip
 from rankzero.facts.units import GB, MB
 
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
@@ -35,14 +35,11 @@ def _traffic_nothings(_: Random) -> list[Case]:
     return [Case(args=(operation, *size, 0)) for operation in OPERATIONS for size in ((8 * MB, 1), (0.0, 4))]
 
 
-TRAFFIC = Build(
-    id="03-traffic",
-    module="collective_cost",
-    function="traffic",
-    grade="call",
+EXERCISE = Build(
+    "03 collective_cost.traffic",
     section="3.14",
-    bonus=True,
     topic="bytes per rank",
+    bonus=True,
     cases=(
         Case(args=("all_reduce", 1 * GB, 8, 0)),  # nccl-tests: 2(n-1)/n
         Case(args=("all_gather", 1 * GB, 8, 0)),  # nccl-tests: (n-1)/n
@@ -101,6 +98,15 @@ TRAFFIC = Build(
             edit=("rank != root, steps_after_root != 1 % ranks", "rank != root, steps_after_root < ranks - 1"),
         ),
     ),
+    rights=(
+        Right("blocks counted", edit=("message_bytes * (ranks - 1) / ranks  #", "(ranks - 1) * block  #")),
+        Right(
+            "the whole without the own block",
+            edit=("message_bytes * (ranks - 1) / ranks  #", "message_bytes - block  #"),
+        ),
+    ),
+    promises=(
+        Promise("One rank alone moves nothing.", edit=("steps_after_root != 1 % ranks", "steps_after_root != 1")),
+        Promise("Broadcast is a chain root, root+1, ...", edit=("steps_after_root < ranks - 1", "rank < ranks - 1")),
+    ),
 )
-
-ITEMS = (TRAFFIC,)

@@ -1,4 +1,4 @@
-"""Chapter 07: the order of 1F1B on one rank."""
+"""Chapter 7: ``one_f_one_b``, the order of 1F1B."""
 
 from __future__ import annotations
 
@@ -23,11 +23,8 @@ def _last(rng: Random) -> list[Case]:
     return [Case((ranks - 1, ranks, rng.randint(2, 9))), Case((0, 1, rng.randint(2, 6)))]
 
 
-ONE_F_ONE_B = Build(
-    id="07-one-f-one-b",
-    module="pipeline",
-    function="one_f_one_b",
-    grade="call",
+EXERCISE = Build(
+    "07 pipeline.one_f_one_b",
     section="7.4",
     topic="the order of 1F1B",
     cases=(
@@ -69,5 +66,3 @@ ONE_F_ONE_B = Build(
         ),
     ),
 )
-
-ITEMS = (ONE_F_ONE_B,)

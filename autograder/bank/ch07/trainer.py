@@ -276,9 +276,8 @@ def _close(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> bool:
 
 TRAINER = System(
     item=Build(
-        id="07-trainer",
-        module="trainer",
-        function="train",
+        "07 trainer.train",
+        named="trainer",
         grade="world",
         section="7.13",
         topic="a trainer for many ranks",

@@ -6,6 +6,7 @@ from random import Random
 
 #: Peak of dense bf16, FLOP/s, and memory bandwidth, bytes/s.
 H100 = (989.4e12, 3.35e12)
+
 A100 = (312e12, 2.039e12)
 
 #: Llama 3 8B: parameters, bytes of bf16 weights, KV bytes of a token.

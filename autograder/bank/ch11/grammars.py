@@ -1,11 +1,11 @@
-"""Chapter 11: three forms as regular expressions, judged by the texts that they match."""
+"""Chapter 11: ``grammars``, schemas as patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Promise, Slip
 
 DIGITS = "0123456789"
 LOWER = "abcxyz"
@@ -106,14 +106,11 @@ def _mails(rng: Random) -> Case:
     return _tried("email", rng, *odd, _mail(rng, 3), _mail(rng, 2), "٣@b.com", "a@b..com")
 
 
-GRAMMARS = Build(
-    id="11-grammars",
-    module="constrained",
-    function="grammars",
-    grade="call",
-    probe="ch11_constraints.named",
+EXERCISE = Build(
+    "11 constrained.grammars",
     section="11.7",
     topic="schemas as patterns",
+    probe="ch11_constraints.named",
     cases=(
         Case(("phone", ["555-010-4477", "555.010.4477", "5550104477", "555-010-44777", "٣55-010-4477"])),
         Case(("signature", ["def f():", "def _go2(a, b):", "def f(a, b, c):", "def f(a, b, c, d):", "def fa, b:"])),
@@ -173,5 +170,11 @@ GRAMMARS = Build(
             "The last label of a domain is made of letters: no digits, no `-`.",
             edit=('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z0-9-]{2,}"'),
         ),
+    ),
+    promises=(
+        Promise("the last label two or more letters", edit=("[a-z]{2,}", "[a-z0-9]{2,}")),
+        Promise("the last label two or more letters", edit=("[a-z]{2,}", "[a-z-]{2,}")),
+        Promise("no, one, two or three names", edit=("{{0,2}}", "{{0,3}}")),
+        Promise("The domain is two or more labels", edit=(r"([a-z0-9-]+\.)+", r"([a-z0-9-]+\.){1,2}")),
     ),
 )

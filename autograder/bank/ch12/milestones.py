@@ -14,7 +14,7 @@ cartpole = lazily("solutions.ch12.cartpole_runs")
 #: Environment steps of a try, and most environments and resets that they are played in.
 STEPS, ENVIRONMENTS, RESETS = 60_000, 256, 60_000
 #: Questions that a try may ask: each answer waits in memory until it is read.
-QUESTIONS = 4 * STEPS
+MOST_ASKED = 4 * STEPS
 #: Steps at the end whose actions the weights must explain.
 LAST = 2_000
 
@@ -51,7 +51,7 @@ class CartPole:
             NoQuestion: no driver asks that, or so often.
         """
         self.asked += 1
-        if self.asked > QUESTIONS:
+        if self.asked > MOST_ASKED:
             raise NoQuestion("too many questions")
         if type(question) is not list or any(type(part) is not int for part in question[1:]):
             raise NoQuestion("no question")
@@ -143,9 +143,7 @@ def _policy(weights: Sequence[Tensor]) -> Any:
 
 TRAIN_CARTPOLE = Milestone(
     item=Build(
-        id="12-train-cartpole",
-        module="ppo_runs",
-        function="train_cartpole",
+        "12 ppo_runs.train_cartpole",
         grade="tensor",
         section="12.10",
         topic="PPO",

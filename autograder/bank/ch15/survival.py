@@ -268,9 +268,8 @@ def _too_many(files: Cost) -> str:
 
 SURVIVE = System(
     item=Build(
-        id="cap-survive",
-        module="survivor",
-        function="run_job",
+        "cap survivor.run_job",
+        named="survive",
         grade="world",
         section="15.8",
         topic="a run that is killed",

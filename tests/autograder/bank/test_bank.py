@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
-import pkgutil
 import re
 import subprocess
 import sys
@@ -83,13 +82,31 @@ def test_ids_and_functions_are_unique_in_the_course():
     assert len({item.function for item in EXERCISES}) == len(EXERCISES)
 
 
-def test_every_item_that_is_written_is_in_a_list():
-    """Kills: an item of which neither a page nor a test hears, because its module does not hand it on."""
-    found = pkgutil.walk_packages(bank.__path__, "autograder.bank.")
-    modules = [importlib.import_module(one.name) for one in found]
-    written = [value for module in modules for value in vars(module).values() if isinstance(value, Item)]
-    assert {item.id for item in written} - {item.id for item in (*ITEMS, *bank.milestones())} == set()
-    assert len(written) > len(EXERCISES)
+MODULES = [importlib.import_module(name) for chapter in bank.CHAPTERS for name in bank.modules(chapter)]
+
+
+def test_every_item_that_is_written_is_registered():
+    """Kills: an item of which neither a page nor a test hears, because its module names it otherwise."""
+    values = [value for module in MODULES for value in vars(module).values()]
+    values += [one for value in values if isinstance(value, tuple) for one in value]
+    written = {value.id for value in values if isinstance(value, Item)}
+    assert written - {item.id for item in (*ITEMS, *bank.milestones())} == set()
+    assert len(written) >= len(ITEMS)
+
+
+@pytest.mark.parametrize("module", [one for one in MODULES if bank.held(one)], ids=lambda module: module.__name__)
+def test_a_module_says_what_it_holds(module):
+    """One exercise under its own name, or the questions of one section, in the order of the page."""
+    _, _, chapter, name = module.__name__.split(".")
+    held = bank.held(module)
+    assert [item for item in bank.of_chapter(chapter) if item in held] == list(held)
+    if isinstance(held[0], Build):
+        assert held[0].id.partition("-")[2].replace("-", "_") == name
+    elif name.startswith("section_"):
+        assert {f"section_{int(item.section.partition('.')[2]):02}" for item in held} == {name}
+    else:
+        assert name.startswith("design")
+        assert any(isinstance(item, Design) for item in held)
 
 
 @pytest.mark.parametrize("item", EXERCISES, ids=named)
@@ -108,7 +125,7 @@ def test_items_stand_in_the_order_of_the_page(chapter):
 
 
 def test_a_bank_is_read_without_torch_and_without_solutions():
-    modules = ", ".join(f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS)
+    modules = ", ".join(module.__name__ for module in MODULES)
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'solutions' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from autograder import bank
+from autograder.bank.ch04 import debug_barrier
 from tools.luck import Right, failures
 
 KEYS = range(3)
@@ -96,7 +97,6 @@ def test_the_right_twin_of_the_wrong_ones_passes(kept_at_k):
 
 def _measured(value: float, calls: int, late: float = 0.0) -> str | None:
     """What the rule says of a rank that returned ``value`` after calls of a millisecond each."""
-    from autograder.bank.ch04 import rules
     from autograder.items import Case, Tensor
     from rankzero.events import Event
 
@@ -104,7 +104,7 @@ def _measured(value: float, calls: int, late: float = 0.0) -> str | None:
     events += [
         Event(0, "all_reduce", (0,), 4, 4, 0.001 * n + late, 0.001 * (n + 1) + late) for n in range(1, calls + 1)
     ]
-    return rules.one_meeting(Case(args=((Tensor.of([1.0]), calls),)), [value], events)
+    return debug_barrier.one_meeting(Case(args=((Tensor.of([1.0]), calls),)), [value], events)
 
 
 @pytest.mark.parametrize("value", [1e9, 5.0, math.inf, math.nan, 0.2, 1.0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.bank.ch02.split import FORWARD_BACKWARD
+from autograder import bank
 from autograder.items import Case, Stage, Tensor
 from autograder.marking import compare, plain, trusted, values, wording
 from autograder.marking.outcome import Outcome
@@ -20,7 +20,7 @@ LINEAR = ("Linear", Tensor.of([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], shape=(3, 2)), Ten
 LAST = ("Linear", Tensor.of([2.0, 0.0, 1.0], shape=(1, 3)), None)
 MODEL = Stage((LINEAR, ("Tanh",), LAST))
 INPUTS = Tensor.of([0.1, 0.2, 0.3, 0.4], shape=(2, 2))
-ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), rule=None, probe=None)
+ITEM = replace(bank.find("02-forward-backward"), grade="tensor", cases=(), groups=(), rule=None, probe=None)
 
 
 def trained(stage, x):

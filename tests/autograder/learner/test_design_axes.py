@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import re
 
@@ -13,12 +12,7 @@ from autograder.items import Design
 from autograder.learner import design_cards
 from autograder.marking import designs
 
-ITEMS = [
-    item
-    for chapter in bank.CHAPTERS
-    for item in importlib.import_module(f"autograder.bank.{chapter}.items").ITEMS
-    if isinstance(item, Design)
-]
+ITEMS = [item for item in bank.items() if isinstance(item, Design)]
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)

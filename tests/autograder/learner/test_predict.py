@@ -44,31 +44,30 @@ from autograder.marking.questions import BadAnswer, judge
 STATIC = Path(__file__).parents[3] / "book" / "_static"
 
 VOLUME = Question(
-    "03-volume",
-    "derive",
-    "GB that each rank *sends* of `x`, $S < 2$",
-    (
-        Part(
-            "bytes sent",
-            "GB",
-            lambda: 1.75,
-            slips=(
-                Slip("One phase $a < b$.", value=0.875),
-                Slip("Sent plus received.", value=lambda: 3.5),
-                Slip("The limit, close but not reached.", value=1.76),
-            ),
-        ),
+    id="03-volume",
+    kind="derive",
+    title="GB that each rank *sends* of `x`, $S < 2$",
+    section="3.7",
+    ask="bytes sent",
+    unit="GB",
+    answer=lambda: 1.75,
+    slips=(
+        Slip("One phase $a < b$.", value=0.875),
+        Slip("Sent plus received.", value=lambda: 3.5),
+        Slip("The limit, close but not reached.", value=1.76),
     ),
-    "Two phases of $(N-1)/N$ each.",
-    "3.7",
+    derivation="Two phases of $(N-1)/N$ each.",
 )
 PAIR = Question(
-    "03-pair",
-    "trace",
-    "Two numbers",
-    (Part("messages", "", lambda: 30.0, 0.0, (Slip("One phase.", value=15),)), Part("bytes", "B", lambda: 58_720_256)),
-    "Count them.",
-    "3.7",
+    id="03-pair",
+    kind="trace",
+    title="Two numbers",
+    section="3.7",
+    parts=(
+        Part("messages", "", lambda: 30.0, 0.0, (Slip("One phase.", value=15),)),
+        Part("bytes", "B", lambda: 58_720_256),
+    ),
+    derivation="Count them.",
 )
 PICK = Choice(
     "03-pick", "trace", "May it?", ("yes", 'no, "never" <b>', "3"), 1, "Undefined.", "3.3", {0: "Only the root's."}
@@ -89,7 +88,7 @@ class Doubling(Build):
 
 
 BUILD = Doubling(
-    "03-double", "doubling", "double", "call", (Case((1.5,)), Case(("<",), raises=None)), (), (), "3.8", "doubling"
+    "03 doubling.double", "3.8", "doubling", (Case((1.5,)), Case(("<",), raises=None)), groups=(), slips=()
 )
 ITEMS = (VOLUME, PAIR, PICK, STEPS, BUILD)
 
@@ -103,6 +102,7 @@ def of_chapter(package: str) -> tuple:
 def small_course(monkeypatch, tmp_path):
     """A course of five items, and a data folder of its own."""
     monkeypatch.setattr(bank, "of_chapter", of_chapter)
+    monkeypatch.setattr(bank, "candidates", lambda identifier: ITEMS)
     monkeypatch.setenv("RANKZERO_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("RANKZERO_BOOK", raising=False)
 
@@ -338,11 +338,11 @@ def test_values_and_calls_in_words():
     assert wording.value([0] * 2000 + [1] + [0.5] * 11) == "[0] * 2000 + [1] + [0.5] * 11"
     assert [wording.value(x) for x in (1e9, 1.5e-7, 0.1 + 0.2, math.inf, -0.0)] == ["1e9", "1.5e-7", "0.3", "inf", "-0"]
     assert wording.arguments((0.1 + 0.2, 2e9), {"b": [1 / 3]}) == "0.3, 2e9, b=[0.333333333333333]"
-    world = Build("03-w", "m", "f", "world", (), (), (), "3", "t")
+    world = Build("03 m.f", "3", "t", (), (), (), grade="world")
     assert wording.call(world, Case(((1.0,), (Tensor.of([2]), 3)))) == "rank 0: f(1)\nrank 1: f(tensor([2]), 3)"
     assert wording.result(world, Outcome("value", (3.0, 3.0))) == "every rank: 3"
     assert wording.result(world, Outcome("value", (3.0, None))) == "rank 0: 3\nrank 1: None"
-    trace = Build("03-c", "m", "C", "calls", (), (), (), "3", "t")
+    trace = Build("03 m.C", "3", "t", (), (), (), grade="calls")
     case = Case((2,), {"k": 0.5}, calls=(("step", (1,)), ("scale", None)))
     assert wording.call(trace, case) == "C(2, k=0.5)\n.step(1)\n.scale"
     outcome = Outcome("value", [("raises", "ValueError"), 2.0])
@@ -446,7 +446,7 @@ def test_a_notebook_shows_cards_and_one_red_line(monkeypatch):
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     head = "import tests.autograder.learner.test_predict as t\nfrom autograder import bank\n"
-    head += "bank.of_chapter = t.of_chapter\n"
+    head += "bank.of_chapter, bank.candidates = t.of_chapter, lambda identifier: t.ITEMS\n"
     cells = [nbformat.v4.new_code_cell(head + CELLS["card"]), nbformat.v4.new_code_cell(CELLS["bad"])]
     notebook = nbformat.v4.new_notebook(cells=cells)
     root = str(Path(__file__).parents[3])

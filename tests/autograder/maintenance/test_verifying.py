@@ -8,7 +8,7 @@ import pytest
 
 from autograder import bank
 from autograder.__main__ import main
-from autograder.items import Case, Choice, Group, Iterator, Order, Part, Question, Slip, Tensor
+from autograder.items import Case, Choice, Group, Iterator, Order, Question, Slip, Tensor
 from autograder.maintenance import leaks, verifying
 from autograder.marking import marks
 from autograder.marking.papers import Paper
@@ -131,7 +131,8 @@ def test_the_questions_of_the_course_hold(item):
 
 
 def asked(*slips: Slip, answer: float = 8.0) -> Question:
-    return Question("91-q", "derive", "q", (Part("time", "s", lambda: answer, slips=slips),), "why", "91.1")
+    asked = {"ask": "time", "unit": "s", "answer": lambda: answer, "slips": slips}
+    return Question(id="91-q", kind="derive", title="q", section="91.1", derivation="why", **asked)
 
 
 def test_a_slip_that_is_the_answer_is_a_fault():
@@ -164,7 +165,7 @@ def test_an_order_is_right_in_one_way_only():
 
 
 def drawn(draw, public: Case = Case((1.0, 2.0))) -> Exam:  # noqa: B008
-    item = Toy("91-scale", "toys", "scale", "call", (public,), (Group("all", draw, 3, "hint"),), (), "91.1", "t")
+    item = Toy("91 toys.scale", "91.1", "t", (public,), (Group("all", draw, 3, "hint"),), ())
     return Exam([item], KEY)
 
 
@@ -246,7 +247,7 @@ def test_the_command_names_what_fails(key, capsys, monkeypatch):
     """Kills: a proof that always succeeds."""
     item = bank.find("05-zero-memory")
     bad = replace(item, slips=(Slip("Nothing is wrong.", item.solution()),))
-    monkeypatch.setattr(bank, "of_chapter", lambda chapter: (bad,) if chapter == "ch05" else ())
+    monkeypatch.setattr(bank, "candidates", lambda identifier: (bad,))
     assert main(["verify", "--only", item.id, "--key", key]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "05-zero-memory: zero_memory loses no points"

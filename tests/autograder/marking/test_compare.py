@@ -27,7 +27,7 @@ def compare(expected, got, tolerance=1e-9, tell=False):
 
 def item(**changes):
     return Build(**{
-        "id": "91-f", "module": "m", "function": "f", "grade": "call", "cases": (), "groups": (), "slips": (),
+        "header": "91 m.f", "cases": (), "groups": (), "slips": (),
         "section": "1", "topic": "t", **changes,
     })  # fmt: skip
 

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import bank, conclusions
+from autograder import bank
+from autograder.bank.ch07.pipeline_schedule import timed
+from autograder.bank.ch10 import graph_runner
+from autograder.bank.ch15.debug_atomic import crashed
 from autograder.items import Case, Tensor
 from autograder.marking import compare, probing, trusted
 from autograder.marking.outcome import Outcome
@@ -27,10 +30,10 @@ def runs(operations):
 
 
 def test_a_saver_is_judged_by_its_operations():
-    good = conclusions.cap.crashed(SAVE, runs(ATOMIC))
+    good = crashed(SAVE, runs(ATOMIC))
     assert good["after a crash"] == ["the last checkpoint", "this checkpoint"]
     assert good["wrote beside it"]
-    late = conclusions.cap.crashed(SAVE, runs([ATOMIC[0], ATOMIC[2], ["sync", "latest.pt"]]))
+    late = crashed(SAVE, runs([ATOMIC[0], ATOMIC[2], ["sync", "latest.pt"]]))
     assert "a part of a checkpoint" in late["after a crash"]
 
 
@@ -39,13 +42,16 @@ def test_a_saver_cannot_leave_out_a_crash(lost):
     """Kills: a list of runs without the one in which something is lost."""
     told = runs([["remove", "latest.pt"], *ATOMIC])
     del told[1 + lost]
-    assert conclusions.cap.crashed(SAVE, told) == {"operations": "not one more in each run"}
+    assert crashed(SAVE, told) == {"operations": "not one more in each run"}
+
+
+CONCLUDED = [item for item in bank.builds() if item.concludes]
 
 
 @functools.cache
-def right(probe):
-    """An item of the driver, one of its cases, and what the reference comes to."""
-    item = next(item for item in bank.builds() if item.probe == probe)
+def right(identifier):
+    """An item, one of its cases, and what the reference comes to."""
+    item = bank.find(identifier)
     case = next(case for case in item.cases if case.raises is None)
     return item, case, trusted.run(item, item.solution(), [case], 20)[0]
 
@@ -53,11 +59,11 @@ def right(probe):
 ODD = [None, 3, [], {}, [[["format", "C:"]]], [[], [["write"]]], {"loss": 1}, ((),), "crash", [{}], [[1], [2]]]
 
 
-@pytest.mark.parametrize("probe", sorted(conclusions.BY_DRIVER))
+@pytest.mark.parametrize("identifier", [item.id for item in CONCLUDED])
 @pytest.mark.parametrize("answer", ODD, ids=str)
-def test_an_odd_answer_is_no_answer(probe, answer):
+def test_an_odd_answer_is_no_answer(identifier, answer):
     """Kills: a conclusion that raises what nobody expects, and one that takes what no driver sends for right."""
-    item, case, expected = right(probe)
+    item, case, expected = right(identifier)
     value = (answer,) * len(case.args) if item.grade == "world" else answer
     outcome = probing.with_conclusion(item, case, Outcome("value", value))
     assert outcome.kind == "refused" or compare.fault(item, case, expected, outcome) is not None
@@ -66,13 +72,13 @@ def test_an_odd_answer_is_no_answer(probe, answer):
 def test_an_order_without_end_is_not_played():
     """Kills: a range over the stages up to one that a submission has named, and a list that takes hours."""
     far = [["0F0", "0B0", "999999999F0", "999999999B0"]]
-    assert conclusions.ch07.timed(Case(), far) == {"orders": "an operation is missing"}
+    assert timed(Case(), far) == {"orders": "an operation is missing"}
     long = [[f"0{kind}{number}" for number in range(6_000) for kind in "FB"]]
-    assert conclusions.ch07.timed(Case(), long) == {"orders": "there are more operations than there is work"}
+    assert timed(Case(), long) == {"orders": "there are more operations than there is work"}
 
 
 def test_the_mark_of_what_ran_outside_of_a_graph_is_the_drivers():
-    assert conclusions.ch10.EAGER == ch10_graphs.EAGER
+    assert graph_runner.EAGER == ch10_graphs.EAGER
     answer = {
         "outputs": [Tensor.of([0.5, -0.5]), Tensor.of([1000.5, 999.5]), 3],
         "outputs with gradients": [False, True, False],
@@ -80,7 +86,7 @@ def test_the_mark_of_what_ran_outside_of_a_graph_is_the_drivers():
         "shapes of each recorded graph": [[[2, 3]]],
         "inputs after the calls": [],
     }
-    assert conclusions.ch10.batches(Case(), answer)["went through a graph"] == [True, False, False]
+    assert graph_runner.batches(Case(), answer)["went through a graph"] == [True, False, False]
 
 
 def test_values_of_several_processes_are_one_outcome():

@@ -20,7 +20,7 @@ TENSORS = Tensor.of([0.5, THIRD]), Tensor.of([0.5, NEAR])
 
 def item(**changes):
     return Build(**{
-        "id": "91-f", "module": "m", "function": "f", "grade": "call", "cases": (Case((1,)),), "groups": (),
+        "header": "91 m.f", "cases": (Case((1,)),), "groups": (),
         "slips": (), "section": "1.1", "topic": "t", "tolerance": 1e-9, **changes,
     })  # fmt: skip
 

@@ -190,8 +190,7 @@ def test_public_and_hidden_cases_are_mixed_and_two_are_asked_again():
 
 def test_a_reference_that_breaks_its_own_bank_is_the_graders_fault(tmp_path):
     broken = toys.Toy(
-        "91-scale", "toys", "scale", "call", (Case((1.0, -1.0)),), (Group("g", lambda _: Case((1.0, 1.0)), 1, ""),), (),
-        "91.1", "t",
+        "91 toys.scale", "91.1", "t", (Case((1.0, -1.0)),), (Group("g", lambda _: Case((1.0, 1.0)), 1, ""),), (),
     )  # fmt: skip
     with pytest.raises(CannotJudge, match="91-scale cannot be judged"):
         Exam([broken], b"a").paper(broken)

@@ -38,7 +38,7 @@ def reference(sizes):
 def item(**changes) -> Build:
     slip = Slip("Never.", program=lambda sizes: -1)
     group = Group("lists", lambda rng: Case(([1],)), 1, "The largest of the list.")
-    facts = {"id": "02-x", "module": "x", "function": "reference", "grade": "call", "cases": (), "groups": (group,)}
+    facts = {"header": "02 x.reference", "cases": (), "groups": (group,)}
     return Build(**facts | {"slips": (slip,), "section": "2.1", "topic": "x"} | changes)  # type: ignore[arg-type]
 
 

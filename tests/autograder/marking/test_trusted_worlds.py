@@ -18,7 +18,7 @@ def two_flags(rank):
 
 
 def test_a_message_of_one_byte_does_not_begin_another_case():
-    item = Build("03-flags", "target", "two_flags", "world", (), (), (), "3.1", "boundary")
+    item = Build("03 target.two_flags", "3.1", "boundary", (), (), (), grade="world")
     cases = [Case(((0,), (1,)))] * 2
     outcomes = trusted_worlds.together(item, two_flags, cases, timeout=20.0)
     for outcome in outcomes:
@@ -34,7 +34,7 @@ def fails_on_rank_1():
 
 def test_a_program_that_fails_costs_no_other_its_answers():
     """Kills: a bank of which nothing can be judged because of one reference."""
-    bad, good = (Build(f"03-{n}", "target", n, "world", (), (), (), "3.1", "failure") for n in ("bad", "good"))
+    bad, good = (Build(f"03 target.{n}", "3.1", "failure", (), (), (), grade="world") for n in ("bad", "good"))
     broken = trusted_worlds.Run(bad, fails_on_rank_1, Case(((), ())))
     right = trusted_worlds.Run(good, two_flags, Case(((0,), (1,))))
     outcomes = trusted_worlds.ended([right, broken, right], timeout=20.0)

@@ -75,7 +75,7 @@ def _judged(
         said = {}
         for item, slip in programs:
             function = slip.program.__name__ if slip.program else item.function
-            wrong = replace(item, module=MODULES[item.id, slip], function=function)
+            wrong = item.moved_to(MODULES[item.id, slip], function)
             found = [runner.run(wrong, [case])[0] for case in item.cases]
             held = zip(item.cases, (expected or answers)[item.id], found, strict=True)
             said[item.id, slip] = [compare.fault(item, case, right, got, tell=True) for case, right, got in held]

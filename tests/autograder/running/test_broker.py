@@ -217,7 +217,7 @@ class Local(Build):
 
 
 def item(function: str) -> Build:
-    return Local(f"03-{function}", "collectives", function, "world", (), (), (), "3.1", "boundary")
+    return Local(f"03 collectives.{function}", "3.1", "boundary", (), (), (), grade="world")
 
 
 def case(ranks: int) -> Case:

@@ -61,7 +61,7 @@ def busy_host() -> Iterator[None]:
 
 def asked(function: str, seconds: float, limits: Limits) -> Outcome:
     """What a function gives."""
-    item = Build(f"03-{function}", "target", function, "call", (), (), (), "3.1", "boundary")
+    item = Build(f"03 target.{function}", "3.1", "boundary", (), (), ())
     with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("best"), limits) as runner:
         (outcome,) = runner.run(item, [Case((seconds,))])
         return outcome

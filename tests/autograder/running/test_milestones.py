@@ -238,7 +238,7 @@ def test_there_are_only_so_many_environments():
 
 def test_there_are_only_so_many_answers(monkeypatch):
     """Kills: a program that asks without end and reads nothing, so that the answers fill the grader's memory."""
-    monkeypatch.setattr(ch12_milestones, "QUESTIONS", 20)
+    monkeypatch.setattr(ch12_milestones, "MOST_ASKED", 20)
     arena = plain_arena(steps=1)
     number = arena.answer(["make"])
     with pytest.raises(NoQuestion):

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from autograder import bank, closure
-from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Tensor
 from autograder.marking import probing, trusted
 from autograder.running.runner import Runner
@@ -19,7 +18,7 @@ from autograder.submission import Submission, Unit
 #: The tests share children, which are forked, so one process runs them.
 pytestmark = pytest.mark.xdist_group("systems")
 
-ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
+ITEM = replace(bank.find("02-forward-backward"), grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
 WORLD = replace(ITEM, grade="world")
 CASE = Case((Tensor.of([1.0, 2.0]), Tensor.of([3.0, 5.0]), Tensor.of([1.0, 10.0])))
 
@@ -61,7 +60,7 @@ PROGRAMS = [product, detached, summed, fails]
 def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
     with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
-        yield lambda item, program, case: runner.run(replace(item, function=program.__name__), [case])[0]
+        yield lambda item, program, case: runner.run(item.moved_to(item.module, program.__name__), [case])[0]
 
 
 def in_trust(item, program, case):
@@ -141,12 +140,12 @@ def answer(fresh, saved):
 
 def test_a_driver_is_loaded_before_the_submission_runs():
     """Kills: a driver whose libraries a submission has changed before it was loaded, also in a child that was there."""
-    item = replace(bank.find("cap-debug-resume"), module="s", function="answer")
+    item = bank.find("cap-debug-resume").moved_to("s", "answer")
     case, units = item.cases[0], (Unit("s.py", PATCHES, None),)
     for first in (False, True):
         with Runner(Submission("s", units), Sandbox.measure("none")) as runner:
             if first:  # the child that answers this has no driver
-                plain = replace(item, function="plain", probe=None)
+                plain = replace(item.moved_to(item.module, "plain"), probe=None)
                 assert runner.run(plain, [Case((3,))])[0].value == 3
             (outcome,) = runner.run(item, [case])
             assert outcome == in_trust(item, bank.find("cap-debug-resume").solution(), case)
@@ -157,7 +156,7 @@ def test_a_driver_has_built_ins_of_its_own():
     source = (
         "import builtins\nbuiltins.len = lambda _: 99\n\n\ndef saver(disk, name, data):\n    disk.write(name, data)\n"
     )
-    item = replace(bank.find("cap-debug-atomic"), module="s", function="saver")
+    item = bank.find("cap-debug-atomic").moved_to("s", "saver")
     with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
         (outcome,) = runner.run(item, item.cases[:1])
     assert outcome.value["at the end"] == "a part of a checkpoint"

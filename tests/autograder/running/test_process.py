@@ -19,7 +19,7 @@ LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 
 def item(function: str = "f") -> Build:
-    return Build(f"03-{function}", "target", function, "call", (), (), (), "3.1", "boundary")
+    return Build(f"03 target.{function}", "3.1", "boundary", (), (), ())
 
 
 @pytest.mark.parametrize("relayed", [False, True])

@@ -25,7 +25,7 @@ LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 
 def item(function: str, grade: str = "call", module: str = "target") -> Build:
-    return Build(f"03-{function}", module, function, grade, (), (), (), "3.1", "boundary")
+    return Build(f"03 {module}.{function}", "3.1", "boundary", (), (), (), grade=grade)
 
 
 def run(source: str | tuple[Unit, ...], what: Build, *cases: Case, level: str = "best", limits: Limits = LIMITS):
@@ -355,8 +355,8 @@ def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
         Unit("b.py", "import numpy\nimport time\n\ntime.sleep(1000)\n", "b"),
     )
     with Runner(Submission("s", units), Sandbox.measure("none"), Limits(imports=3.0)) as runner:
-        first = runner.run(dataclasses.replace(item("f"), module="a"), [Case((1,))])
-        second = runner.run(dataclasses.replace(item("f"), module="b"), [Case((1,)), Case((2,))])
+        first = runner.run(item("f").moved_to("a"), [Case((1,))])
+        second = runner.run(item("f").moved_to("b"), [Case((1,)), Case((2,))])
     assert [outcome.kind for outcome in first] == ["value"]
     assert [outcome.kind for outcome in second] == ["unloadable", "unloadable"]
 

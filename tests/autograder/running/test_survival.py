@@ -225,7 +225,7 @@ class Witness:
     """Plays, and sees that whoever is killed is dead."""
 
     def __init__(self, runner: Runner, module: str) -> None:
-        self.player = systems.Player(replace(SURVIVE.item, module=module), runner)
+        self.player = systems.Player(SURVIVE.item.moved_to(module), runner)
         self.killed = 0
 
     def __call__(self, case: Case, fresh: bool = False, desk: Any = None) -> Played:

@@ -68,7 +68,7 @@ def runner(request, forked) -> Iterator[Runner]:
 
 def judged(runner: Runner, module: str, place: int, fresh: bool = False) -> Verdict:
     """The verdict on one level of a module; its processes are kept unless they have to be ``fresh``."""
-    player = systems.Player(replace(TRAINER.item, module=module), runner)
+    player = systems.Player(TRAINER.item.moved_to(module), runner)
     play = player if fresh else lambda case, fresh=False: player(case)
     level = TRAINER.levels[place]
     return systems.judged(level, systems.draw(TRAINER, level, KEY), play)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from autograder.submission import Submission, Unit
 
 KEYS = [f"key {number}".encode() for number in range(6)]
 LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
-ITEMS = (replace(toys.SCALE, module="first"), replace(toys.LOWEST, module="second"))
+ITEMS = (toys.SCALE.moved_to("first"), toys.LOWEST.moved_to("second"))
 
 #: ``secret`` is 0 before a hidden case was asked, and then a number from 1 to 200 that depends on it.
 FIRST = """

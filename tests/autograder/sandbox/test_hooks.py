@@ -74,7 +74,7 @@ def submission() -> Submission:
     return Submission("s", (Unit("s.py", ANSWER),))
 
 
-ITEM = Build("03-answer", "target", "answer", "call", (), (), (), "3.1", "boundary")
+ITEM = Build("03 target.answer", "3.1", "boundary", (), (), ())
 
 
 def values(box: Sandbox, *attempts: str) -> list[object]:

@@ -20,7 +20,7 @@ LIMITS = Limits(imports=60.0, call=60.0, world=200.0, submission=600.0)
 
 
 def item(function: str, grade: str = "call") -> Build:
-    return Build(f"03-{function}", "target", function, grade, (), (), (), "3.1", "boundary")
+    return Build(f"03 target.{function}", "3.1", "boundary", (), (), (), grade=grade)
 
 
 def submission(file: Path) -> Submission:

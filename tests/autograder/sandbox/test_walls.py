@@ -57,7 +57,7 @@ def submission(source: str = ANSWER) -> Submission:
 
 
 def item(grade: str = "call") -> Build:
-    return Build("03-answer", "target", "answer", grade, (), (), (), "3.1", "boundary")
+    return Build("03 target.answer", "3.1", "boundary", (), (), (), grade=grade)
 
 
 def ends(box: Sandbox, attempts: Iterable[str], grade: str = "call", source: str = ANSWER) -> list[object]:

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import nbformat
 
-from autograder.bank.ch15 import designs, survival
+from autograder.bank.ch15 import design, survival
 from experiments.ch15 import small_stages
 from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.models import LLAMA3_405B
@@ -37,8 +37,8 @@ def test_chunks_keep_every_micro_batch_in_flight():
 
 def test_the_speed_outside_the_bubble():
     """Section 15.6 states it for the design."""
-    assert f"{designs.efficiency():.0%}" == "46%"
-    idle = designs.overhead(8)
+    assert f"{design.efficiency():.0%}" == "46%"
+    idle = design.overhead(8)
     assert 0.5 < idle / (1 + idle) < 0.55
 
 

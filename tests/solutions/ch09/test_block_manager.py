@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from autograder.bank.ch09 import blocks as ch09_blocks
+from autograder import bank
 from autograder.items import Case
 from autograder.marking import trusted
 from solutions.ch09.block_manager import BlockManager, OutOfBlocks, debug_free
@@ -304,8 +304,8 @@ def test_hidden_traces_hold_forks_copies_and_refusals():
     """Kills: a generator whose traces never get to what is hard."""
     seen: set[object] = set()
     for key in range(5):
-        cases = [case for _, cases in ch09_blocks.BLOCKS.hidden(Random(key)) for case in cases]
-        for case, outcome in zip(cases, trusted.run(ch09_blocks.BLOCKS, BlockManager, cases), strict=True):
+        cases = [case for _, cases in bank.find("09-block-manager").hidden(Random(key)) for case in cases]
+        for case, outcome in zip(cases, trusted.run(bank.find("09-block-manager"), BlockManager, cases), strict=True):
             if case.raises is None:
                 seen |= {_kind(name, value) for (name, _), value in zip(case.calls, outcome.value, strict=True)}
     assert {("append", "copies"), ("append", "raises"), ("allocate", "raises"), ("fork", "shares")} <= seen
@@ -318,7 +318,7 @@ def _kind(name: str, value: object) -> tuple[str, str]:
 
 
 def test_a_case_of_the_page_is_vllms():
-    first = ch09_blocks.BLOCKS.cases[0]
+    first = bank.find("09-block-manager").cases[0]
     assert isinstance(first, Case)
-    (outcome,) = trusted.run(ch09_blocks.BLOCKS, BlockManager, [first])
+    (outcome,) = trusted.run(bank.find("09-block-manager"), BlockManager, [first])
     assert outcome.value[7] == [5, 6, 7, 8, 9, 3, 4, 2, 1, 0]

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from autograder.bank.ch09 import radix
+from autograder import bank
 from autograder.marking import trusted
 from solutions.ch09.radix_cache import RadixCache, RadixNode
 
@@ -379,8 +379,8 @@ def test_check_finds_what_is_spoilt(spoil):
 @pytest.mark.parametrize("key", range(5))
 def test_the_flat_model_answers_the_hidden_cases(key):
     """A second program for every rule; a flat one has no tree to show or to check."""
-    cases = [case for _, cases in radix.RADIX.hidden(Random(key)) for case in cases]
-    for case, outcome in zip(cases, trusted.run(radix.RADIX, RadixCache, cases), strict=True):
+    cases = [case for _, cases in bank.find("09-radix-cache").hidden(Random(key)) for case in cases]
+    for case, outcome in zip(cases, trusted.run(bank.find("09-radix-cache"), RadixCache, cases), strict=True):
         flats = {"": Flat(*(case.args or (1,)))}
         for (path, arguments), value in zip(case.calls, outcome.value, strict=True):
             owner, _, name = path.rpartition(".")

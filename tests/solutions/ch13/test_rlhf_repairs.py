@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from autograder.bank.ch13.losses import DEBUG_CORE_LOOP
+from autograder import bank
 from autograder.probes.ch13 import Descent, learned
 from solutions.ch13.rlhf import masked_gae, policy_loss, response_log_probs, token_rewards
 from solutions.ch13.rlhf_repairs import debug_core_loop, debug_nan, debug_shift
@@ -74,9 +74,9 @@ def test_the_step_is_that_of_the_chapter(options):
             torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("slip", DEBUG_CORE_LOOP.slips[1:], ids=lambda slip: slip.name)
+@pytest.mark.parametrize("slip", bank.find("13-debug-core-loop").slips[1:], ids=lambda slip: slip.name)
 def test_each_fault_shows_by_itself(slip):
-    wrong = DEBUG_CORE_LOOP.program_of(slip)
+    wrong = bank.find("13-debug-core-loop").program_of(slip)
     found, wanted = (learned(program, 0, *batch()) for program in (wrong, debug_core_loop))
     assert max((one - other).abs().max().item() for one, other in zip(found, wanted, strict=True)) > 1e-3
 

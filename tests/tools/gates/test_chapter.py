@@ -51,7 +51,7 @@ def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
     found = [ROOT / name for name in chapter.files(one)]
     bearing = re.compile(rf"(^|/){one.package}(/|\.py$)|^book/(.*/)?{one.number:02}-.*\.ipynb$")
     bear = set(filter(bearing.search, course_files()))
-    apart = {"autograder/conclusions", "autograder/probes"}  # common to every page
+    apart = {"autograder/probes"}  # common to every page
     lost = [name for name in bear if not any(file in ((ROOT / name), *(ROOT / name).parents) for file in found)]
     assert [name for name in lost if Path(name).parent.as_posix() not in apart] == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch01 import items as bank
+from autograder import bank
 from autograder.items import Build, Choice
 from experiments.ch01.launching import launched
 from experiments.ch01.measured_states import counted_flops
@@ -17,8 +17,8 @@ from tests.autograder import handed_in
 from tests.sampler_orders import sampler_orders
 
 SQUARE = {"row": 2, "column": 2}
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch01") if isinstance(item, Build)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch01") if isinstance(item, Choice)}
 
 
 def answer(identifier: str) -> str:

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from autograder.bank.ch02 import items as bank
-from autograder.bank.ch02 import rules
+from autograder import bank
+from autograder.bank.ch02 import chunked_relay, debug_swap, relay, ring_shift
 from autograder.items import Build, Case, Choice, Tensor
 from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world
@@ -17,8 +17,8 @@ from solutions.ch02.model_parallel import naive_step
 from tests.autograder import handed_in
 from tests.autograder.bank.ch02.answers import ANSWERS
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-OPTIONS = {item.id: item.options[item.correct] for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch02") if isinstance(item, Build)}
+OPTIONS = {item.id: item.options[item.correct] for item in bank.of_chapter("ch02") if isinstance(item, Choice)}
 
 
 def test_what_the_literature_and_the_page_print():
@@ -233,22 +233,22 @@ def receive(rank: int, peer: int, size: int, start: float = 0.0, end: float = 1.
 
 def test_the_relay_sends_eight_bytes_once():
     case = Case(args=((42, 10),) * 3)
-    assert rules.relay_ledger(case, (), [send(1, 2, 8), send(0, 1, 8)]) is None
-    assert rules.relay_ledger(case, (), [send(0, 1, 8)]) == (
+    assert relay.relay_ledger(case, (), [send(1, 2, 8), send(0, 1, 8)]) is None
+    assert relay.relay_ledger(case, (), [send(0, 1, 8)]) == (
         "rank 1 sent no messages, 0 bytes in all; every rank but the last sends 8 bytes"
     )
-    assert rules.relay_ledger(case, (), [send(0, 1, 4), send(1, 2, 4)]).startswith("rank 0 sent 1 message, 4 bytes")
+    assert relay.relay_ledger(case, (), [send(0, 1, 4), send(1, 2, 4)]).startswith("rank 0 sent 1 message, 4 bytes")
 
 
 def test_the_shift_sends_one_message():
     case = Case(args=((Tensor.of([1.0, 2.0]), 2),) * 3)
-    assert rules.shift_ledger(case, (), [send(rank, (rank + 2) % 3, 8) for rank in range(3)]) is None
-    assert rules.shift_ledger(case, (), [send(1, 2, 8), send(1, 2, 8)]) == (
+    assert ring_shift.shift_ledger(case, (), [send(rank, (rank + 2) % 3, 8) for rank in range(3)]) is None
+    assert ring_shift.shift_ledger(case, (), [send(1, 2, 8), send(1, 2, 8)]) == (
         "rank 1 sent 2 messages; one is enough, whatever the distance"
     )
     still = dataclasses.replace(case, args=((Tensor.of([1.0]), 3),) * 3)
-    assert rules.shift_ledger(still, (), []) is None
-    assert "every rank keeps its own tensor" in rules.shift_ledger(still, (), [send(0, 1, 4)])
+    assert ring_shift.shift_ledger(still, (), []) is None
+    assert "every rank keeps its own tensor" in ring_shift.shift_ledger(still, (), [send(0, 1, 4)])
 
 
 def test_chunks_are_those_of_tensor_split():
@@ -256,10 +256,10 @@ def test_chunks_are_those_of_tensor_split():
 
     for elements, chunks in ((10, 4), (3, 8), (0, 2), (12, 3)):
         parts = [part.nbytes for part in torch.zeros(elements).tensor_split(chunks) if len(part)]
-        assert rules.chunk_sizes(Tensor.of([0.0] * elements), chunks) == parts
+        assert chunked_relay.chunk_sizes(Tensor.of([0.0] * elements), chunks) == parts
     case = Case(args=((Tensor.of([0.0] * 3), 2),) * 2)
-    assert rules.chunk_ledger(case, (), [send(0, 1, 8), send(0, 1, 4, 1.0)]) is None
-    assert rules.chunk_ledger(case, (), [send(0, 1, 4), send(0, 1, 8, 1.0)]) == (
+    assert chunked_relay.chunk_ledger(case, (), [send(0, 1, 8), send(0, 1, 4, 1.0)]) is None
+    assert chunked_relay.chunk_ledger(case, (), [send(0, 1, 4), send(0, 1, 8, 1.0)]) == (
         "rank 0 sent 2 messages, 12 bytes in all; 2 messages, 12 bytes in all, are due: the chunks of tensor_split, in "
         "order"
     )
@@ -268,15 +268,17 @@ def test_chunks_are_those_of_tensor_split():
 def test_a_middle_rank_posts_ahead():
     case = Case(args=((Tensor.of([0.0] * 2), 2),) * 3)
     ahead = [receive(1, 0, 4, 0, 1), receive(1, 0, 4, 1, 3), send(1, 2, 4, 1, 2), send(1, 2, 4, 3, 4)]
-    assert rules.chunks_overlap(case, (), ahead) is None
+    assert chunked_relay.chunks_overlap(case, (), ahead) is None
     after = [receive(1, 0, 4, 0, 1), send(1, 2, 4, 1, 2), receive(1, 0, 4, 2.5, 3), send(1, 2, 4, 3, 4)]
-    assert rules.chunks_overlap(case, (), after).startswith("rank 1 sent chunk 0 and only then posted")
+    assert chunked_relay.chunks_overlap(case, (), after).startswith("rank 1 sent chunk 0 and only then posted")
 
 
 def test_blocking_calls_follow_each_other():
     case = Case(args=((),) * 2)
-    assert rules.blocking_calls(case, (), [send(0, 1, 4, 0, 1), receive(0, 1, 4, 1, 2), send(1, 0, 4, 0, 2)]) is None
-    assert rules.blocking_calls(case, (), [send(1, 0, 4, 0, 3), receive(1, 0, 4, 1, 2)]) == (
+    assert (
+        debug_swap.blocking_calls(case, (), [send(0, 1, 4, 0, 1), receive(0, 1, 4, 1, 2), send(1, 0, 4, 0, 2)]) is None
+    )
+    assert debug_swap.blocking_calls(case, (), [send(1, 0, 4, 0, 3), receive(1, 0, 4, 1, 2)]) == (
         "rank 1 called recv before its send had ended: use blocking calls"
     )
 

@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch02 import items as bank
-from autograder.bank.ch02 import rules
+from autograder import bank
+from autograder.bank.ch02 import forward_backward, ring_shift
 from autograder.items import Build, Case, Tensor
 from autograder.marking import compare, judge, trusted
 from autograder.running.exam import Exam
 from rankzero.events import Event
 from solutions.ch02.alpha_beta import best_chunks, relay_time
 
-ITEMS = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+ITEMS = {item.function: item for item in bank.of_chapter("ch02") if isinstance(item, Build)}
 
 
 def lost(function: str, program, group: str) -> list[str]:
@@ -151,18 +151,18 @@ def send(rank: int, peer: int, size: int = 4) -> Event:
 def test_every_boundary_is_crossed_once_each_way():
     case = Case(args=((),) * 3)
     once = [send(0, 1), send(1, 2), send(2, 1), send(1, 0)]
-    assert rules.each_boundary_once(case, (), once) is None
-    assert rules.each_boundary_once(case, (), [*once, send(1, 0)]) == (
+    assert forward_backward.each_boundary_once(case, (), once) is None
+    assert forward_backward.each_boundary_once(case, (), [*once, send(1, 0)]) == (
         "rank 1 sent to rank 0 and rank 0 and rank 2; every boundary is crossed by one message each way"
     )
-    assert rules.each_boundary_once(case, (), []) == (
+    assert forward_backward.each_boundary_once(case, (), []) == (
         "rank 0 sent to nobody; every boundary is crossed by one message each way"
     )
 
 
 def test_an_empty_tensor_is_not_sent():
     case = Case(args=((Tensor.of([]), 1),) * 3)
-    assert rules.shift_ledger(case, (), []) is None
-    assert rules.shift_ledger(case, (), [send(0, 1, 0)]) == (
+    assert ring_shift.shift_ledger(case, (), []) is None
+    assert ring_shift.shift_ledger(case, (), [send(0, 1, 0)]) == (
         "rank 0 sent 1 message; its tensor has no elements, so there is nothing to send"
     )

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from autograder import bank
 from autograder.bank import rules
-from autograder.bank.ch03 import items as bank
 from autograder.items import Build, Case, Choice, Tensor
 from autograder.marking import designs
 from experiments.ch03.ring_steps import ring_states
@@ -20,8 +20,8 @@ from solutions.ch03.collectives import ring_all_reduce
 from solutions.ch03.ring_walk import complete_chunk
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = [item for item in bank.ITEMS if isinstance(item, Choice)]
+EXERCISES = {item.function: item for item in bank.of_chapter("ch03") if isinstance(item, Build)}
+CHOICES = [item for item in bank.of_chapter("ch03") if isinstance(item, Choice)]
 KEYS = range(20)
 
 
@@ -90,7 +90,7 @@ def test_what_the_meaning_of_the_operations_says():
 
 def test_the_walk_of_a_chunk_is_that_of_the_picture():
     """The numbers that chunk 2 collects, stop by stop, and the chunk that rank 2 ends with in the other walk."""
-    (item,) = (item for item in bank.ITEMS if item.id == "03-ring-order")
+    (item,) = (item for item in bank.of_chapter("ch03") if item.id == "03-ring-order")
     states = ring_states(4)
     stops = [(state.senders[2] + 1) % 4 for state in states[1:5]]
     told = [
@@ -123,7 +123,7 @@ def test_the_mean_of_two_means():
 
 def test_buckets():
     """Kills a design in which every size is right, and one in which the largest bucket costs nothing."""
-    (item,) = (item for item in bank.ITEMS if item.id == "03-buckets")
+    (item,) = (item for item in bank.of_chapter("ch03") if item.id == "03-buckets")
     fits = {size for (size,) in designs.buildable(item)}
     assert fits == {100, 200, 400, 1000} == {size for (size,) in designs.front(item)}
     hundred, whole = (item.simulate(megabytes=size) for size in (100, 14000))
@@ -134,9 +134,9 @@ def test_buckets():
 def test_the_star_and_the_saving():
     """By hand: seven tensors in and seven out, seven times what another rank moves; and 16,032 numbers of 4 bytes less
     an eighth, over 14 bytes."""
-    (star,) = (item for item in bank.ITEMS if item.id == "03-star")
+    (star,) = (item for item in bank.of_chapter("ch03") if item.id == "03-star")
     assert [part.answer() for part in star.parts] == [14, 7]
-    (saving,) = (item for item in bank.ITEMS if item.id == "03-softmax-bytes")
+    (saving,) = (item for item in bank.of_chapter("ch03") if item.id == "03-softmax-bytes")
     assert saving.answer() == pytest.approx(128_256 * 4 * 7 / 8 / 14)
 
 

@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch04 import items as bank
-from autograder.bank.ch04 import layouts, matrices, rules
+from autograder import bank
+from autograder.bank.ch04 import debug_barrier, shared, tree_all_reduce
+from autograder.bank.ch04 import parse_topology as bank_topology
 from autograder.items import Build, Case, Choice, Design, Order, Tensor
 from autograder.marking import compare, designs
 from autograder.marking.outcome import Outcome
@@ -22,9 +23,9 @@ from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.topology import parse_topology
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
-ORDERS = {item.id: item for item in bank.ITEMS if isinstance(item, Order)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch04") if isinstance(item, Build)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch04") if isinstance(item, Choice)}
+ORDERS = {item.id: item for item in bank.of_chapter("ch04") if isinstance(item, Order)}
 
 
 def answer(identifier: str) -> str:
@@ -37,7 +38,7 @@ def answer(identifier: str) -> str:
 
 def test_the_best_schedules_have_nodes_for_groups():
     """What the derivation says: the front has trees with few chunks at one end and the ring at the other."""
-    (item,) = (item for item in bank.ITEMS if isinstance(item, Design))
+    (item,) = (item for item in bank.of_chapter("ch04") if isinstance(item, Design))
     best = designs.front(item)
     assert {values[0] for values in best} == {4}
     assert best[0] == (4, 2, 2)
@@ -89,10 +90,10 @@ def test_three_sizes_and_their_winners():
 
 
 def test_the_matrices_of_the_bank_are_those_of_the_page():
-    mesh = layouts.cube_mesh()
+    mesh = shared.cube_mesh()
     stored = parse_topology(SAMPLES["cube-mesh"].text).links
     assert {a: {b: stored[a][b] for b in mesh[a]} for a in mesh} == mesh
-    links = parse_topology(matrices.PRINTED).links
+    links = parse_topology(bank_topology.PRINTED).links
     assert (links["GPU1"]["NIC0"], links["GPU0"]["NIC0"]) == ("SYS", "PXB")
     assert "PXB" in answer("04-numa")
 
@@ -101,9 +102,11 @@ def test_drawn_matrices_are_read_back_as_they_were_drawn():
     """The generator of hidden cases against the reference: an oracle for both."""
     for seed in range(40):
         rng = Random(seed)
-        links = matrices.large(rng) if seed % 8 == 0 else matrices.machine(rng)
-        columns, tabs = rng.choice(matrices.COLUMNS), rng.random() < 0.5
-        text = matrices.printed(rng, links, columns, tabs, underlined=rng.random() < 0.5, legend=rng.random() < 0.5)
+        links = bank_topology.large(rng) if seed % 8 == 0 else bank_topology.machine(rng)
+        columns, tabs = rng.choice(bank_topology.COLUMNS), rng.random() < 0.5
+        text = bank_topology.printed(
+            rng, links, columns, tabs, underlined=rng.random() < 0.5, legend=rng.random() < 0.5
+        )
         topology = parse_topology(text)
         gpus = {name for name in links if name.startswith("GPU")}
         assert topology.links == links
@@ -178,25 +181,25 @@ def message(source: int, to: int, at: float, size: int = 4) -> list[Event]:
 def test_the_rules_of_a_tree_name_what_is_wrong():
     case = Case(args=tuple((Tensor.of([1.0]),) for _ in range(4)))
     star = [event for r in (1, 2, 3) for event in message(r, 0, r)]
-    assert rules.tree_messages(case, (), star) == (
+    assert tree_all_reduce.tree_messages(case, (), star) == (
         "rank 0 received 3 messages; a binomial tree of 4 ranks has 2 levels"
     )
     cut = message(1, 0, 0.0, size=2)
-    assert "not the whole tensor of 4 bytes" in str(rules.tree_messages(case, (), cut))
+    assert "not the whole tensor of 4 bytes" in str(tree_all_reduce.tree_messages(case, (), cut))
     many = [event for at in range(7) for event in message(1, 2, at)]
-    assert str(rules.tree_messages(case, (), many)).startswith("7 messages were sent by 4 ranks")
+    assert str(tree_all_reduce.tree_messages(case, (), many)).startswith("7 messages were sent by 4 ranks")
     way = [(3, 2), (2, 1), (1, 0), (0, 1), (1, 2), (2, 3)]
     chain = [event for at, pair in enumerate(way) for event in message(*pair, at)]
-    assert str(rules.tree_levels(case, (), chain)).startswith("6 messages wait for one another")
+    assert str(tree_all_reduce.tree_levels(case, (), chain)).startswith("6 messages wait for one another")
     way = [(1, 0), (3, 2), (2, 0), (0, 2), (0, 1), (2, 3)]
-    assert rules.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
+    assert tree_all_reduce.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
 
 
 def benchmark(*operations: str, seconds: float = 2.5) -> str | None:
     """What the rule says of one rank that calls these operations, each for a second, and times the last two."""
     case = Case(args=((Tensor.of([1.0]), 2),))
     events = [Event(0, name, (0,), 4, 4, at, at + 1.0) for at, name in enumerate(operations)]
-    return rules.one_meeting(case, (seconds / 2,), events)
+    return debug_barrier.one_meeting(case, (seconds / 2,), events)
 
 
 def test_the_rule_of_a_benchmark_names_what_is_wrong():

@@ -8,9 +8,7 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch05 import items as bank
-from autograder.bank.ch05 import ranks as ch05_ranks
-from autograder.bank.ch05 import repairs
+from autograder import bank
 from autograder.items import Build, Case, Choice, Question
 from solutions.ch05.batching import learning_rate_at
 from solutions.ch05.buckets import assign_buckets
@@ -18,9 +16,9 @@ from solutions.ch05.precision import round_to_format
 from solutions.ch05.zero import zero_memory, zero_traffic
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch05") if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.of_chapter("ch05") if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch05") if isinstance(item, Choice)}
 
 
 # What answers and options rest on.
@@ -176,7 +174,7 @@ def in_fractions(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_by
 @pytest.mark.parametrize("program", [searching, in_fractions])
 @pytest.mark.parametrize("key", range(6))
 def test_the_fewest_ranks_may_be_found_in_other_ways(program, key):
-    assert wrong_cases(ch05_ranks.RANKS, program, key) == 0
+    assert wrong_cases(bank.find("05-min-ranks"), program, key) == 0
 
 
 def rounded_by_a_table(value, exponent_bits, mantissa_bits, infinities=True):
@@ -228,7 +226,7 @@ def test_times_of_streams_are_exact_in_binary():
 
 
 def test_the_wrong_programs_are_the_labs_and_fail():
-    for item in repairs.ITEMS:
+    for item in (bank.find(name) for name in ("05-debug-loss", "05-debug-stage", "05-debug-clip", "05-debug-norm")):
         assert item.slips[0].program is item.wrong
         assert wrong_cases(item, item.wrong) >= 3
 

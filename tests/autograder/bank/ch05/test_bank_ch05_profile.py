@@ -6,7 +6,8 @@ import statistics
 
 import pytest
 
-from autograder.bank.ch05 import profile
+from autograder import bank
+from autograder.bank.ch05 import section_18
 from autograder.maintenance import verifying
 from experiments.ch05.profile_runs import small_model
 from rankzero.facts import measured_traces as traces
@@ -27,7 +28,7 @@ def cells(spans) -> set[int]:
     return {cell for span in spans for cell in range(round(span.start / CELL), round(span.end / CELL))}
 
 
-@pytest.mark.parametrize("item", profile.PROFILE, ids=lambda item: item.id)
+@pytest.mark.parametrize("item", section_18.QUESTIONS, ids=lambda item: item.id)
 def test_the_bank_verifies_them(item):
     assert verifying.question(item) == []
     assert item.bonus
@@ -35,10 +36,10 @@ def test_the_bank_verifies_them(item):
 
 def test_the_first_all_reduce_carries_what_the_option_says():
     sizes = [parameter.nbytes / MiB for parameter in small_model().parameters()]
-    assert profile.FIRST.options[0].endswith(f"{sizes[-1] + sizes[-2]:g} MiB")
-    assert profile.FIRST.options[1].endswith(f"{sizes[0]:g} MiB")
-    assert profile.FIRST.options[2].endswith(f"{sizes[-1]:g} MiB")
-    assert profile.FIRST.options[3].endswith(f"{sum(sizes):g} MiB")
+    assert bank.find("05-profile-first").options[0].endswith(f"{sizes[-1] + sizes[-2]:g} MiB")
+    assert bank.find("05-profile-first").options[1].endswith(f"{sizes[0]:g} MiB")
+    assert bank.find("05-profile-first").options[2].endswith(f"{sizes[-1]:g} MiB")
+    assert bank.find("05-profile-first").options[3].endswith(f"{sum(sizes):g} MiB")
     for step in of_step("buckets", "all_reduce"):
         assert step[0].nbytes / MiB == sizes[-1] + sizes[-2]
         assert sorted(span.nbytes / MiB for span in step) == [4.0] * 7 + [4.5]
@@ -69,7 +70,7 @@ def test_the_hidden_share_by_counting_microseconds():
     spans = traces.read("buckets")
     sent = cells(traces.select(spans, "all_reduce", rank=0))
     computing = cells(traces.select(spans, *traces.COMPUTING, rank=0))
-    share, exposed = (part.answer() for part in profile.HIDDEN.parts)
+    share, exposed = (part.answer() for part in bank.find("05-profile-hidden").parts)
     assert share == pytest.approx(100 * len(sent & computing) / len(sent), rel=1e-3)
     assert exposed == pytest.approx(len(sent - computing) * CELL * 1e3 / len(traces.steps(spans, 0)), rel=1e-2)
     assert share > 50
@@ -83,8 +84,8 @@ def test_one_bucket_waits_for_everything():
             [max(span.end for span in step) for step in of_step(run, kind)] for kind in ("backward", "all_reduce")
         )
         found[run] = statistics.median(end - start for start, end in zip(computed, sent, strict=True))
-    assert profile.ONE_BUCKET.answer() == pytest.approx(found["one_bucket"] / found["buckets"], rel=0.2)
-    assert 4 < profile.ONE_BUCKET.answer() < 17
+    assert bank.find("05-profile-one-bucket").answer() == pytest.approx(found["one_bucket"] / found["buckets"], rel=0.2)
+    assert 4 < bank.find("05-profile-one-bucket").answer() < 17
     for step, nodes in zip(of_step("one_bucket", "all_reduce"), of_step("one_bucket", "backward"), strict=True):
         (only,) = step
         assert only.nbytes == 32.5 * MiB

@@ -8,13 +8,15 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder.bank.ch05.items import ITEMS
+from autograder import bank
 from autograder.items import Build, Case
 from autograder.probes import ch05 as probes
 from solutions.ch05.data_parallel import ShardedAdamW
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in ITEMS if isinstance(item, Build) and item.grade == "world"}
+EXERCISES = {
+    item.function: item for item in bank.of_chapter("ch05") if isinstance(item, Build) and item.grade == "world"
+}
 
 
 def cases(item: Build) -> list[Case]:

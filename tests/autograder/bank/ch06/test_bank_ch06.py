@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch06 import items as bank
+from autograder import bank
 from autograder.bank.ch06 import rules
 from autograder.items import Build, Case, Design, Tensor
 from autograder.marking import designs, trusted
 from rankzero.events import Event
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-DESIGNS = {item.id: item for item in bank.ITEMS if isinstance(item, Design)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch06") if isinstance(item, Build)}
+DESIGNS = {item.id: item for item in bank.of_chapter("ch06") if isinstance(item, Design)}
 
 
 # The list.
@@ -259,7 +259,7 @@ def unsplit_mlp(x, up, up_bias, down, down_bias, group=None):
 
 def test_a_program_that_shares_no_work_is_refused():
     """Kills a rule without a lower bound: values and gradients of the whole layer are right on every rank."""
-    item = next(item for item in bank.ITEMS if item.id == "06-parallel-mlp")
+    item = next(item for item in bank.of_chapter("ch06") if item.id == "06-parallel-mlp")
     cases = [case for case in item.cases if len(case.args) > 1]
     found = handed_in.faults(item, unsplit_mlp, cases)
     assert cases

@@ -9,9 +9,9 @@ from random import Random
 import nbformat
 import pytest
 
-from autograder.bank.ch07 import items as bank
-from autograder.bank.ch07 import times
-from autograder.conclusions import ch07
+from autograder import bank
+from autograder.bank.ch07 import pipeline_schedule as bank_schedules
+from autograder.bank.ch07 import simulate_schedule as bank_times
 from autograder.items import Build, Case, Choice, Estimate, Order
 from autograder.marking import trusted
 from experiments.ch07.pipeline_runs import blocked_at
@@ -25,8 +25,8 @@ from solutions.ch07.pipeline_charts import pipeline_chart
 from tests.autograder import handed_in
 
 ROOT = Path(__file__).parents[4]
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch07") if isinstance(item, Build)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch07") if isinstance(item, Choice)}
 
 
 def answer(identifier: str) -> str:
@@ -38,7 +38,7 @@ def answer(identifier: str) -> str:
 
 
 def test_the_order_of_the_axes():
-    assert ("TP", "CP", "PP", "DP") in [item.steps for item in bank.ITEMS if isinstance(item, Order)]
+    assert ("TP", "CP", "PP", "DP") in [item.steps for item in bank.of_chapter("ch07") if isinstance(item, Order)]
 
 
 # What the options say.
@@ -112,7 +112,7 @@ def test_experts_do_not_enter_the_bytes(experts):
 
 def test_the_estimates():
     """Worked out in another way: the boundary by counting, the drops by drawing."""
-    found = {item.id: item.answer() for item in bank.ITEMS if isinstance(item, Estimate)}
+    found = {item.id: item.answer() for item in bank.of_chapter("ch07") if isinstance(item, Estimate)}
     assert found["07-boundary-guess"] == 8 * 4 * 2 * 7 / 8 / 2
     draws = [expert_loads(random_choices(512, 64, 2, seed=seed), 64) for seed in range(40)]
     dropped = [100 * dropped_share(loads, 16) for loads in draws]
@@ -156,17 +156,17 @@ def test_another_order_that_is_as_fast_and_holds_as_little_is_right():
         ([["0F0"], ["0B0"]], "a stage is on two ranks"),
         ([["0B0", "0F0"]], "a backward comes before what it needs on its own rank"),
         ([["0F0", "0B0", "0I0"]], "a backward appears both whole and in halves"),
-        (times.CROSSED, "the ranks wait for one another: a deadlock"),
+        (bank_times.CROSSED, "the ranks wait for one another: a deadlock"),
     ],
 )
 def test_the_conclusion_names_what_is_wrong_with_orders(orders, words):
-    assert ch07.timed(Case(), orders) == {"orders": words}
+    assert bank_schedules.timed(Case(), orders) == {"orders": words}
 
 
 def test_the_conclusion_says_what_are_no_orders():
     for value in (3, [1], [["0F0", 1]], "0F0", (["0F0"],)):
-        assert ch07.timed(Case(), value) == {"orders": "not a list with a list of operations for each rank"}
-    assert ch07.timed(Case(), None) is None  # whoever printed instead of returning is told so
+        assert bank_schedules.timed(Case(), value) == {"orders": "not a list with a list of operations for each rank"}
+    assert bank_schedules.timed(Case(), None) is None  # whoever printed instead of returning is told so
 
 
 def test_the_conclusions_makespan_is_the_simulators():
@@ -175,7 +175,7 @@ def test_the_conclusions_makespan_is_the_simulators():
         durations = {f"{stage}{kind}": rng.random() for stage in range(6) for kind in "FBIW"}
         orders = pipeline_schedule(name, *shape)
         end = max(end for _, end in simulate_schedule(orders, durations).values())
-        assert ch07.makespan(orders, durations) == pytest.approx(end)
+        assert bank_schedules.makespan(orders, durations) == pytest.approx(end)
 
 
 def test_the_advisors_surroundings_are_put_back():

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from autograder import bank
-from autograder.bank.ch07 import layouts
+from autograder.bank.ch07 import choose_layout
 from autograder.items import edits
 from autograder.marking import trusted
 from rankzero.facts.models import LLAMA2_13B
@@ -17,10 +17,10 @@ from solutions.ch07 import layout
 
 
 @pytest.mark.parametrize("apart", [5e-10, 2e-9])
-@pytest.mark.parametrize("job", layouts.TURNING, ids=repr)
+@pytest.mark.parametrize("job", choose_layout.TURNING, ids=repr)
 def test_near_ties_are_as_near_as_they_say(job, apart):
     """The layout of the least time is not the simplest, and the answer changes with the width of a tie."""
-    (drawn,) = layouts._near_tie(Random(1), job, apart).args
+    (drawn,) = choose_layout._near_tie(Random(1), job, apart).args
     room = drawn.gpu_memory * (1 - drawn.reserve)
     fitting = [one for one in layout.candidates(drawn) if sum(layout.layout_memory(one, drawn)) <= room]
     times = sorted({layout.step_time(one, drawn) for one in fitting})

@@ -9,21 +9,21 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder.bank.ch07 import rules
-from autograder.bank.ch07.worlds import ITEMS, PIPELINE_STEP, orders
-from autograder.items import Case, Stage, Tensor
+from autograder import bank
+from autograder.bank.ch07 import debug_sync, expert_parallel_forward, pipeline_step
+from autograder.items import Build, Case, Stage, Tensor
 from rankzero.events import Event
 from solutions.ch07.pipeline import pipeline_schedule
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in ITEMS}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch07") if isinstance(item, Build)}
 
 
 @pytest.mark.parametrize(
     ("name", "ranks", "microbatches"), [("gpipe", 3, 5), ("1f1b", 4, 6), ("1f1b", 4, 2), ("1f1b", 1, 3)]
 )
 def test_the_orders_of_the_cases_are_the_chapters(name, ranks, microbatches):
-    assert orders(name, ranks, microbatches) == pipeline_schedule(name, ranks, microbatches)
+    assert pipeline_step.orders(name, ranks, microbatches) == pipeline_schedule(name, ranks, microbatches)
 
 
 # Other right programs.
@@ -108,11 +108,13 @@ def message(rank: int, peer: int, operation: str = "send") -> Event:
 def test_the_rule_of_messages():
     case = Case(args=((_STAGE, ["0F0", "0B0"]), (_STAGE, ["1F0", "1B0"])))
     right = [message(0, 1), message(1, 0, "recv"), message(1, 0), message(0, 1, "recv")]
-    assert rules.one_message_each_way(case, (), right) is None
-    assert rules.one_message_each_way(case, (), right[1:]) == (
+    assert pipeline_step.one_message_each_way(case, (), right) is None
+    assert pipeline_step.one_message_each_way(case, (), right[1:]) == (
         "1 messages were sent; 1 micro-batches cross 1 boundaries twice, 2 messages"
     )
-    assert "called all_reduce" in str(rules.one_message_each_way(case, (), [*right, message(0, 1, "all_reduce")]))
+    assert "called all_reduce" in str(
+        pipeline_step.one_message_each_way(case, (), [*right, message(0, 1, "all_reduce")])
+    )
 
 
 def test_a_rank_that_runs_ahead_of_its_list_is_seen():
@@ -125,36 +127,39 @@ def test_a_rank_that_runs_ahead_of_its_list_is_seen():
         own = [Event(0, word, (1,), 8, 0, start=2 * n, end=2 * n + 1) for n, word in enumerate(words)]
         return [*own, message(1, 0), message(1, 0)]
 
-    assert rules.one_message_each_way(case, (), run("send", "recv", "send", "recv")) is None
-    assert rules.one_message_each_way(case, (), run("send", "send", "recv", "recv")) == (
+    assert pipeline_step.one_message_each_way(case, (), run("send", "recv", "send", "recv")) is None
+    assert pipeline_step.one_message_each_way(case, (), run("send", "send", "recv", "recv")) == (
         "rank 0 had sent 2 activations when gradient 1 came: in its list there are 1"
     )
     early = [Event(0, "recv", (1,), 0, 8, start=0, end=end) for end in (4, 8)]  # posted early, waited for in order
     late = [Event(0, "send", (1,), 8, 0, start=start, end=9) for start in (1, 5)]
-    assert rules.one_message_each_way(case, (), [*early, *late, message(1, 0), message(1, 0)]) is None
+    assert pipeline_step.one_message_each_way(case, (), [*early, *late, message(1, 0), message(1, 0)]) is None
 
 
 def test_the_rule_of_gradients():
     """Six parameters of eight bytes; in any number of pieces, but once."""
     case = Case(args=((_STAGE, [1, 2], [1, 2], (1, 2)),))
-    assert rules.gradient_bytes(_STAGE) == 48
+    assert debug_sync.gradient_bytes(_STAGE) == 48
     pieces = [Event(0, "all_reduce", (0, 2), 32, 32), Event(0, "all_reduce", (0, 2), 16, 16)]
-    assert rules.reduced_once(case, (), pieces) is None
-    assert "rank 0 reduced its gradients 2 times" in str(rules.reduced_once(case, (), pieces * 2))
+    assert debug_sync.reduced_once(case, (), pieces) is None
+    assert "rank 0 reduced its gradients 2 times" in str(debug_sync.reduced_once(case, (), pieces * 2))
 
 
 def test_the_rule_of_rows():
     x, one = Tensor.of([0.0] * 8, "float64", (4, 2)), Tensor.of([0, 1, 1, 1], "int64", (4, 1))
     case = Case(args=((x, x, one, x, 2), (x, x, one, x, 2)))
     counts = Event(0, "all_gather", (0, 1), 16, 32)
-    assert rules.rows_to_their_experts(case, (), [counts, Event(0, "all_to_all", (0, 1), 64, 64)]) is None
+    assert (
+        expert_parallel_forward.rows_to_their_experts(case, (), [counts, Event(0, "all_to_all", (0, 1), 64, 64)])
+        is None
+    )
     assert "send a row only to the rank" in str(
-        rules.rows_to_their_experts(case, (), [Event(1, "all_gather", (0, 1), 64, 128)])
+        expert_parallel_forward.rows_to_their_experts(case, (), [Event(1, "all_gather", (0, 1), 64, 128)])
     )
     assert "handed in 4,000 bytes" in str(
-        rules.rows_to_their_experts(case, (), [Event(1, "all_to_all", (0, 1), 4000, 4000)])
+        expert_parallel_forward.rows_to_their_experts(case, (), [Event(1, "all_to_all", (0, 1), 4000, 4000)])
     )
 
 
 def test_pipeline_cases_name_their_loss():
-    assert all(args[4] == "mse_loss" for case in PIPELINE_STEP.cases for args in case.args)
+    assert all(args[4] == "mse_loss" for case in bank.find("07-pipeline-step").cases for args in case.args)

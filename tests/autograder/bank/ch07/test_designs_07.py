@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from autograder.bank.ch07 import designs
+from autograder.bank.ch07 import design_layouts as designs
 from autograder.bank.ch07.designs_judged import Priced, Task, indivisible, priced
 from autograder.items import Design
 from autograder.maintenance import verifying
@@ -257,7 +257,7 @@ def test_the_sentences_say_the_numbers(name):
 # Cards and reasons.
 
 
-@pytest.mark.parametrize("item", designs.ITEMS, ids=lambda item: item.id)
+@pytest.mark.parametrize("item", designs.QUESTIONS, ids=lambda item: item.id)
 def test_the_items_hold_what_is_asked_of_every_item(item):
     assert verifying.question(item) == []
     assert isinstance(item, Design) or set(item.slips) == {1, 2, 3}

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 import torch
 
-from autograder import conclusions
-from autograder.bank.ch08 import items as bank
+from autograder import bank
+from autograder.bank.ch08 import debug_token_id, generate_batch
 from autograder.items import Build, Case, Choice, Order
 from autograder.marking import trusted
 from autograder.probes import ch08, ch08_batches, ch08_clock
@@ -19,12 +19,12 @@ from rankzero.tiny import GPT, GPTConfig
 from solutions.ch08 import serving_repairs, tiny_serving
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch08") if isinstance(item, Build)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch08") if isinstance(item, Choice)}
 
 
 def test_the_order_of_the_parts():
-    orders = [item.steps for item in bank.ITEMS if isinstance(item, Order)]
+    orders = [item.steps for item in bank.of_chapter("ch08") if isinstance(item, Order)]
     assert ("API adapter", "tokenizer", "scheduler") in [steps[:3] for steps in orders]
 
 
@@ -102,7 +102,7 @@ def test_the_small_model_has_the_interface_of_the_tiny_gpt():
     """A program that runs on one runs on the other."""
     prompts = [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
     case = Case((8, prompts, 6))
-    answer = conclusions.ch08.batched(case, ch08_batches.batched(tiny_serving.generate_batch, *case.args))
+    answer = generate_batch.batched(case, ch08_batches.batched(tiny_serving.generate_batch, *case.args))
     assert answer["at most one pass per new token"]
     assert answer["no token is computed twice"]
     tiny = GPT(GPTConfig(vocab=11, layers=2, heads=2, head_dim=8, context=24)).double()
@@ -138,7 +138,7 @@ def test_padding_on_the_right_passes():
     for key in range(5):
         for case in [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]:
             right, other = (
-                conclusions.ch08.batched(case, ch08_batches.batched(program, *case.args))
+                generate_batch.batched(case, ch08_batches.batched(program, *case.args))
                 for program in (tiny_serving.generate_batch, right_padded)
             )
             assert other == right
@@ -155,7 +155,7 @@ def test_any_stable_number_of_a_word_passes():
 
     def concluded(program):
         numbers = tuple(ch08.two_processes(program, *case.args, process=process) for process in range(2))
-        return conclusions.ch08.two_processes(case, numbers)
+        return debug_token_id.two_processes(case, numbers)
 
     right, real = concluded(serving_repairs.debug_token_id), builtins.hash
     assert all(right.values())

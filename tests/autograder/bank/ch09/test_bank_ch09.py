@@ -6,15 +6,14 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch09 import attention, blocks, capacity, quantization
-from autograder.bank.ch09 import items as bank
+from autograder import bank
 from autograder.items import Build, Case, Choice, Debug
 from autograder.marking import trusted
 from solutions.ch09.block_manager import OutOfBlocks
 from solutions.ch09.radix_cache import RadixCache
 from tests.autograder import handed_in
 
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch09") if isinstance(item, Choice)}
 
 
 def answer(identifier: str) -> str:
@@ -95,9 +94,9 @@ def times_top_over_largest(x, bits=8):
 @pytest.mark.parametrize(
     ("item", "program"),
     [
-        (attention.CACHED_ATTENTION, fused),
-        (attention.PAGED_ATTENTION, block_by_block),
-        (quantization.QUANTIZE, times_top_over_largest),
+        (bank.find("09-cached-attention"), fused),
+        (bank.find("09-paged-attention"), block_by_block),
+        (bank.find("09-quantize-kv"), times_top_over_largest),
     ],
 )
 def test_other_right_programs_pass(item, program):
@@ -113,20 +112,24 @@ def term_by_term(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=
 def test_another_order_of_sums_gives_the_same_tokens():
     """No hidden case lies on the edge between two whole numbers."""
     for key in range(5):
-        assert not any(handed_in.faults(capacity.KV_CAPACITY, term_by_term, asked(capacity.KV_CAPACITY, key)))
+        assert not any(
+            handed_in.faults(
+                bank.find("09-kv-capacity-tokens"), term_by_term, asked(bank.find("09-kv-capacity-tokens"), key)
+            )
+        )
 
 
 # Blocks.
 
 
 def test_a_refusal_is_known_by_the_name_of_its_class():
-    case = blocks.BLOCKS.cases[1]
-    (outcome,) = trusted.run(blocks.BLOCKS, blocks.BLOCKS.solution(), [case])
+    case = bank.find("09-block-manager").cases[1]
+    (outcome,) = trusted.run(bank.find("09-block-manager"), bank.find("09-block-manager").solution(), [case])
     assert ("raises", OutOfBlocks.__name__) in outcome.value
 
 
 def test_the_debug_exercise_is_wrong_where_blocks_are_shared():
-    item = blocks.FREE
+    item = bank.find("09-debug-free")
     assert isinstance(item, Debug)
     tables, queue, finished = item.cases[0].args
     assert item.wrong is not None
@@ -139,7 +142,7 @@ def unwritten(*args, **kwargs):
 
 
 def test_who_allocates_and_frees_gets_the_points_of_that_step():
-    item = blocks.BLOCKS
+    item = bank.find("09-block-manager")
     missing = dict.fromkeys(("append", "fork", "can_allocate", "references", "check"), unwritten)
     mark = handed_in.marked(item, type("BlockManager", (item.solution(),), missing))
     assert [share.name for share in mark.shares if share.score] == ["allocate and free"]

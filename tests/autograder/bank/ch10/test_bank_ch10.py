@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import torch
 
-from autograder.bank.ch10 import items as bank
+from autograder import bank
 from autograder.items import Build, Case, Choice
 from autograder.marking import trusted
 from autograder.probes import ch10, ch10_graphs
@@ -19,8 +19,8 @@ from solutions.ch10.scheduling import debug_yield, eager_time, graph_time
 from solutions.ch10.token_budget import TokenBudgetScheduler
 from tests.autograder import handed_in
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch10") if isinstance(item, Build)}
+CHOICES = {item.id: item for item in bank.of_chapter("ch10") if isinstance(item, Choice)}
 
 
 def answer(identifier: str) -> str:

@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch11 import items as bank
-from autograder.bank.ch11 import speculation_law as law_items
-from autograder.bank.ch11 import wrong_rounds
+from autograder import bank
+from autograder.bank.ch11 import debug_accept
+from autograder.bank.ch11 import speculative_step as bank_step
 from autograder.items import Build
 from experiments.ch11.speculation_law import law_of, plain_law, total_variation
 from solutions.ch11.speculative import speculative_step
 
-EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+EXERCISES = {item.function: item for item in bank.of_chapter("ch11") if isinstance(item, Build)}
 
 
 def test_two_lengths_are_equally_good_at_a_half():
@@ -50,7 +50,7 @@ def test_wrong_rounds_have_wrong_laws(slip):
 
 def test_the_given_program_has_a_wrong_law():
     def step(tokens, draft, target, uniforms):
-        return [wrong_rounds.wrong_accept(tokens[0], draft[0], target[0], (uniforms[0], uniforms[-1]))]
+        return [debug_accept.wrong_accept(tokens[0], draft[0], target[0], (uniforms[0], uniforms[-1]))]
 
     assert total_variation(law_of(step, DRAFT, TARGET, 1, 1), plain_law(TARGET, 1)) > 0.01
 
@@ -58,7 +58,7 @@ def test_the_given_program_has_a_wrong_law():
 @pytest.mark.parametrize("key", range(5))
 def test_ordinary_rounds_end_at_every_place(key):
     """Kills a hidden group without rejections: the first, a middle and the last draft are rejected, and none."""
-    cases = law_items._ordinary(Random(key))
+    cases = bank_step._ordinary(Random(key))
     ends = [len(speculative_step(*case.args)) - 1 for case in cases]
     drafted = [len(case.args[0]) for case in cases]
     assert ends[0] == 0

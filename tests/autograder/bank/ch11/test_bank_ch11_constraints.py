@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch11 import budgets, masks, meaning
-from autograder.bank.ch11 import tokens as ch11_tokens
+from autograder import bank
+from autograder.bank.ch11 import constraint_state, shared
 from autograder.items import Build, Case, Choice
 from autograder.marking import values
 from autograder.probes import ch11_constraints as probes
 from solutions.ch11.constrained import ConstraintState, grammars, schema_to_regex, token_index
 from tests.autograder import handed_in
 
-ITEMS = (*masks.MASKS, *budgets.BUDGETS, *meaning.MEANING, *meaning.TOGETHER)
+ITEMS = bank.of_chapter("ch11")
 EXERCISES = {item.function: item for item in ITEMS if isinstance(item, Build)}
 CHOICES = {item.id: item for item in ITEMS if isinstance(item, Choice)}
 
@@ -80,14 +80,14 @@ def test_a_strange_answer_is_a_wrong_answer(answer):
 
 def test_vocabularies_are_written_as_inside_a_bytes_literal():
     tokens = [b"", b"a", b"\xc3", "漢".encode(), b"\\", b'"', b"'", b"\n"]
-    assert probes.as_bytes(ch11_tokens.written(tokens)) == tokens
+    assert probes.as_bytes(shared.written(tokens)) == tokens
 
 
 def test_the_state_of_the_probe_is_that_of_the_course():
     """The loop to be fixed is given a state; it must do what ``ConstraintState`` does."""
     rng = Random(5)
     for _ in range(40):
-        made = budgets._index(rng)
+        made = constraint_state._index(rng)
         mine, theirs = ConstraintState(*made), probes.State(*made)
         for _ in range(12):
             for left in (None, 0, 1, 2, 5):

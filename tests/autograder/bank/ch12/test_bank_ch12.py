@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch12 import advantages as ch12_advantages
-from autograder.bank.ch12 import gradients
+from autograder import bank
+from autograder.bank.ch12 import ppo_clip_objective, shared
 from solutions.ch12.rl import gae
 from tests.wrong_programs import wrong
 
@@ -28,14 +28,14 @@ def test_a_recursion_over_the_border():
 
 
 def test_clipping_without_the_minimum():
-    case = gradients.CLIP.cases[2]
+    case = bank.find("12-ppo-clip-objective").cases[2]
     assert wrong("12-ppo-clip-objective", "The clipped term was always")(*case.args).objective == pytest.approx(-1.2)
 
 
 @pytest.mark.parametrize("key", range(5))
 def test_buffers_have_ends_of_both_kinds(key):
     """Kills a hidden group in which only one of the masks matters."""
-    *_, terminated, truncated, discount, trace = ch12_advantages._several(Random(key)).args
+    *_, terminated, truncated, discount, trace = shared.several(Random(key)).args
     assert any(terminated[:-1])
     assert any(cut and not end for cut, end in zip(truncated[:-1], terminated[:-1], strict=True))
     assert 0 < trace < discount < 1
@@ -43,7 +43,7 @@ def test_buffers_have_ends_of_both_kinds(key):
 
 @pytest.mark.parametrize("key", range(5))
 def test_samples_of_all_four_kinds_keep_away_from_the_edges(key):
-    new, old, advantages, clip = gradients._samples(Random(key)).args
+    new, old, advantages, clip = ppo_clip_objective._samples(Random(key)).args
     ratios = [math.exp(a - b) for a, b in zip(new, old, strict=True)]
     kinds = {(r > 1, a > 0) for r, a in zip(ratios, advantages, strict=True) if abs(r - 1) > clip}
     assert len(kinds) == 4

@@ -7,14 +7,16 @@ from random import Random
 
 import pytest
 
-from autograder.bank.ch13 import items, kl, questions
+from autograder import bank
+from autograder.bank.ch13 import kl_estimates, tilted_policy
 from autograder.items import Choice
+from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
 from solutions.ch13.kl import estimator_moments
-from solutions.ch13.rlhf_memory import rlhf_bytes
+from solutions.ch13.rlhf_memory import rlhf_bytes, role_bytes
 from tests.wrong_programs import wrong
 
-ITEMS: Mapping[str, object] = {item.id: item for item in items.ITEMS}
+ITEMS: Mapping[str, object] = {item.id: item for item in bank.of_chapter("ch13")}
 
 
 CHOSEN = {
@@ -35,7 +37,13 @@ def test_the_options_of_the_table(identifier):
 
 def test_what_eight_gpus_hold():
     """The option that is called right names what fits, and the sentences about the others hold."""
-    demands = questions.demands()
+    count = LLAMA3_70B.parameters
+    demands = {
+        "PPO": rlhf_bytes("ppo", count)["total"],
+        "GRPO with a rule": rlhf_bytes("grpo", count)["total"],
+        "scoring alone": role_bytes(count, False)["total"],
+        "GRPO with a rule and adapters": role_bytes(count, True, 0.001 * count)["total"],
+    }
     assert [name for name, size in demands.items() if size <= 8 * 80 * GB] == [
         "scoring alone",
         "GRPO with a rule and adapters",
@@ -52,7 +60,7 @@ def test_the_quieter_one_is_k1():
 @pytest.mark.parametrize("key", range(5))
 def test_the_best_reward_is_out_of_reach(key):
     """Kills a group in which shifting by the largest of all rewards would do."""
-    reference, rewards, beta = kl._unreachable(Random(key)).args
+    reference, rewards, beta = tilted_policy._unreachable(Random(key)).args
     assert reference[rewards.index(max(rewards))] == 0
     with pytest.raises(ZeroDivisionError):
         wrong("13-tilted-policy", "The largest reward has")(reference, rewards, beta)
@@ -60,7 +68,7 @@ def test_the_best_reward_is_out_of_reach(key):
 
 @pytest.mark.parametrize("key", range(5))
 def test_tiny_differences_need_expm1(key):
-    log_p, log_q = kl._tiny(Random(key)).args
+    log_p, log_q = kl_estimates._tiny(Random(key)).args
     d = log_p - log_q
     assert abs(wrong("13-kl-estimates", "use expm1")(log_p, log_q).k3 / (d * d / 2) - 1) > 1e-3
 

@@ -1,0 +1,52 @@
+"""Section 1.16, How many tokens: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Question, Slip, lazily
+
+scale = lazily("solutions.ch01.scale")
+
+
+QUESTIONS = (
+    Question(
+        id="01-chinchilla-size",
+        kind="derive",
+        title="The size for a budget",
+        section="1.16",
+        bonus=True,
+        ask="size",
+        unit="parameters",
+        answer=lambda: scale.compute_optimal(5.76e23)[0],
+        slips=(
+            Slip("The root is missing.", value=lambda: scale.compute_optimal(5.76e23)[0] ** 2),
+            Slip("The 6 FLOP were left out.", value=lambda: (5.76e23 / 20) ** 0.5),
+            Slip("Those are the tokens.", value=lambda: scale.compute_optimal(5.76e23)[1]),
+        ),
+        derivation="With $D = 20 N$ the budget is $C = 6 N D = 120 N^2$, so $N = \\sqrt{C / 120}$ with "
+        "$C = 5.76 \\cdot 10^{23}$.",
+    ),
+    Choice(
+        id="01-which-fit",
+        kind="trace",
+        title="Three ways to one ratio",
+        section="1.16",
+        bonus=True,
+        options=(
+            "it is a fit: two of the three approaches and the refit agree on about 20 near this budget, and "
+            "nothing says it holds elsewhere",
+            "the rule is wrong: a model should be trained on 92.6 tokens per parameter",
+            "the rule is right: the parametric fit was refuted, so 20 holds for every budget and every model",
+            "the two fits should be averaged",
+        ),
+        correct=0,
+        derivation="The paper estimates the ratio in three ways. Extrapolated to $5.76 \\cdot 10^{23}$ FLOP, two "
+        "of them give about 20; the third, a parametric loss, was fitted too coarsely, and the same data refitted "
+        "agree with the others. All are fits to runs of one family, of at most $3 \\cdot 10^{21}$ FLOP, and they ask "
+        "for the lowest training cost alone, not for the cost of serving.",
+        slips={
+            1: "That is the fit as first published: its refit to the same data gives 18.4.",
+            2: "A refit that agrees proves no law: other budgets, data and architectures have other optima.",
+            3: "Both describe the same data, and one describes it badly.",
+        },
+    ),
+)

@@ -1,0 +1,28 @@
+"""Section 2.1, One sender, one receiver: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Choice
+
+QUESTIONS = (
+    Choice(
+        id="02-short-buffer",
+        kind="trace",
+        title="A buffer longer than the message",
+        section="2.1",
+        options=(
+            "it fills the first four elements and says nothing",
+            "it raises an exception on the receiver",
+            "the receiver waits for the other four floats",
+            "the receiving process is aborted",
+        ),
+        correct=0,
+        derivation="Only the bytes of a tensor travel. Sixteen of them arrive and fill the beginning of the buffer, "
+        "and nobody checks whether there was room for more. Too little room is another matter: it ends the process.",
+        slips={
+            1: "For Gloo the receive is complete once the bytes of the message are there. It never compares the sizes.",
+            2: "A message is complete when all of its own bytes have arrived, however large the buffer is.",
+            3: "That happens in the opposite case, when a message is longer than its buffer.",
+        },
+    ),
+)

@@ -1,0 +1,30 @@
+"""Section 5.7, fully_shard on real ranks: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Choice
+
+QUESTIONS = (
+    Choice(
+        id="05-fsdp-peak",
+        kind="trace",
+        title="The peak of a step",
+        section="5.7",
+        options=(
+            "13,455: its slices of all the layers, and the largest layer whole",
+            "8,645: its slices of all the layers, and nothing else",
+            "11,050: its slices, and the other half of the largest layer",
+            "25,935: its slices, and all the layers whole, at the last one",
+        ),
+        correct=0,
+        derivation="The slices are always there. On top comes what has been gathered and not yet freed: with "
+        "resharding after the forward pass that is the layer in use, complete, in a buffer of its own. So the largest "
+        "layer decides how much room is needed: $17290 / 2 + 4810$. A model that is wrapped as a single unit is whole "
+        "in the middle of every step.",
+        slips={
+            1: "A layer can only be applied when all of its weights are there.",
+            2: "The layer is gathered into one piece of memory, so a second copy of rank 0's own half is in it.",
+            3: "This is what happens without resharding. By default a layer is freed as soon as it has been applied.",
+        },
+    ),
+)

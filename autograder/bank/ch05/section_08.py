@@ -1,0 +1,76 @@
+"""Section 5.8, Numbers with few bits: its questions."""
+
+from __future__ import annotations
+
+from autograder.bank.ch05.quantities import LONG, last
+from autograder.items import Choice, Part, Question, Slip, lazily
+
+precision = lazily("solutions.ch05.precision")
+protocols = lazily("solutions.ch05.scaler_protocols")
+
+#: Five steps, and sixteen: 1 is an overflow.
+SHORT = (0, 1, 0, 1, 0)
+
+
+QUESTIONS = (
+    Choice(
+        id="05-bf16-stall",
+        kind="trace",
+        title="A thousand small steps",
+        section="5.8",
+        options=(
+            "1.0: each sum lies nearer to 1.0 than to the next number, and is rounded back to it",
+            "2.0: some sums are rounded up and others down, and over a thousand steps that evens out",
+            "about 1.99: each addition loses a little, less than a percent of the update",
+            "about 1.5: half of the additions are rounded away, and half count double",
+        ),
+        correct=0,
+        derivation="With 7 binary digits after the point, the bf16 numbers after 1.0 lie $2^{-7} \\approx 0.0078$ "
+        "apart. An update of 0.001 is less than half of that, so the sum is rounded back to 1.0, every time. In fp32 "
+        "the numbers lie $2^{-23}$ apart, and the update counts.",
+        slips={
+            1: "Errors even out when they have both signs. Here all sums are equal, so all are rounded to the same "
+            "side.",
+            2: "The whole update is lost, not a part of it: between 1.0 and 1.0078 there is no number in bf16.",
+            3: "Rounding is not by chance. The sum is the same in each step, and so is the number it is rounded to.",
+        },
+    ),
+    Question(
+        id="05-scale-trace",
+        kind="trace",
+        title="A scale over five steps, and over sixteen",
+        section="5.8",
+        parts=(
+            Part(
+                "after five steps, from 65,536",
+                "",
+                lambda: precision.dynamic_loss_scale(SHORT, 65_536.0, 2000),
+                tolerance=0,
+                slips=(
+                    Slip("Two overflows halve twice.", value=65_536 / 2),
+                    Slip("Clean steps do not halve: there are two overflows.", value=65_536 / 2**3),
+                ),
+            ),
+            Part(
+                "after sixteen steps, from 1,024",
+                "",
+                last(lambda: protocols.torch_scales(LONG, 1024.0, 3)),
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "That forgives the first overflow after a growth: torch does not.",
+                        value=last(lambda: protocols.megatron_scales(LONG, 1024.0, 3)),
+                    ),
+                    Slip(
+                        "Growth comes at the third clean step in a row, not at the fourth.",
+                        value=last(lambda: protocols.deepspeed_scales(LONG, 1024.0, 3)),
+                    ),
+                ),
+            ),
+        ),
+        derivation="An overflow halves the scale and sets the count of clean steps back to 0. When the count reaches "
+        "the interval, the scale doubles and the count restarts. The first run has the interval 2,000 and the steps "
+        "clean, overflow, clean, overflow, clean; the second starts at 1,024 with the interval 3 and has the steps "
+        "`[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`.",
+    ),
+)

@@ -1,0 +1,82 @@
+"""Section 6.4, Attention by heads: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Part, Question, Slip, lazily
+from rankzero.facts.models import LLAMA3_70B
+
+attention_heads = lazily("solutions.ch06.heads")
+
+HEADS, KV_HEADS = LLAMA3_70B.heads, LLAMA3_70B.kv_heads
+
+
+def heads_of(ranks: int, place: int) -> int:
+    """How many query (0) or key-value heads (1) a rank has, or how many ranks hold each of the latter (2)."""
+    part = attention_heads.head_partition(HEADS, KV_HEADS, ranks, 0)[place]
+    return part if isinstance(part, int) else len(part)
+
+
+QUESTIONS = (
+    Choice(
+        id="06-replicas",
+        kind="trace",
+        title="One KV head on four ranks",
+        section="6.4",
+        options=(
+            "Sum the four gradients: each rank has the part that comes from its own query heads.",
+            "Average the four gradients: they are four estimates of the same quantity.",
+            "Nothing: equal weights and equal inputs give the same gradient on every rank.",
+            "Keep rank 0's gradient and broadcast it, so that the copies stay equal.",
+        ),
+        correct=0,
+        derivation="The copies have equal weights and equal inputs, but different query heads read them. Each rank's "
+        "gradient holds what flowed back from its own query heads, and the gradient of the shared head is the sum. It "
+        "is the rule behind $f$: if several ranks use the same tensor, its gradient is the sum of theirs.",
+        slips={
+            1: "In data parallelism, yes, where ranks see different data. Here they hold different parts of one sum.",
+            2: "Weights and inputs are equal, but the gradients that arrive come from different query heads.",
+            3: "The copies would stay equal, and the model would learn from one rank's query heads only.",
+        },
+    ),
+    Question(
+        id="06-gqa",
+        kind="derive",
+        title="64 query heads, 8 key-value heads",
+        section="6.4",
+        parts=(
+            Part("query heads of a rank, on 8 ranks", "", lambda: heads_of(8, 0), tolerance=0),
+            Part("key-value heads of a rank, on 8 ranks", "", lambda: heads_of(8, 1), tolerance=0),
+            Part(
+                "query heads of a rank, on 16 ranks",
+                "",
+                lambda: heads_of(16, 0),
+                tolerance=0,
+                slips=(Slip("Twice the ranks, half the heads.", value=lambda: heads_of(8, 0)),),
+            ),
+            Part(
+                "key-value heads of a rank, on 16 ranks",
+                "",
+                lambda: heads_of(16, 1),
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "There is no half of a head: where ranks outnumber the heads, these are copied.",
+                        value=KV_HEADS / 16,
+                    ),
+                ),
+            ),
+            Part(
+                "ranks that keep the same key-value head, of 16",
+                "",
+                lambda: heads_of(16, 2),
+                tolerance=0,
+                slips=(
+                    Slip("8 heads on 16 ranks: each is held by more than one.", value=1),
+                    Slip("That is how many query heads read one key-value head.", value=HEADS / KV_HEADS),
+                ),
+            ),
+        ),
+        derivation="Each of $t$ ranks holds $64/t$ query heads. As long as $t$ divides 8, it also holds $8/t$ "
+        "key-value heads; beyond that each of these is copied to $t/8$ ranks, which add up its gradient.",
+    ),
+)

@@ -1,0 +1,109 @@
+"""Chapter 8: ``prefill_time``, roofline of prefill."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch08.words import A100, H100, LLAMA, machine, model
+from autograder.items import Build, Case, Group, Promise, Right, Slip
+
+
+def _prefill(rng: Random, least: int, most: int, attention: bool = True) -> Case:
+    shape = (rng.randint(16, 128), rng.choice((1024, 4096, 8192, 18_432))) if attention else ()
+    return Case((*model(rng, 8, 11.8), rng.randint(least, most), *machine(rng), *shape))
+
+
+EXERCISE = Build(
+    "08 serving.prefill_time",
+    section="8.4",
+    topic="roofline of prefill",
+    cases=(
+        Case((*LLAMA[:2], 2048, *H100, 32, 4096)),
+        Case((*LLAMA[:2], 16, *H100, 32, 4096)),
+        Case((*LLAMA[:2], 131_072, *H100, 32, 4096)),
+        Case((8.03e9, 16.06e9, 1024, *H100)),
+        Case((70_553_706_496, 141_107_412_992, 4096, 8 * H100[0], 8 * H100[1], 80, 8192)),
+        Case((*LLAMA[:2], 0, *A100)),
+    ),
+    groups=(
+        Group(
+            "prompts",
+            lambda rng: _prefill(rng, 4096, 32_000),
+            5,
+            "2 N s for the matrices, 2 L d s² for causal attention.",
+        ),
+        Group(
+            "short prompts",
+            lambda rng: _prefill(rng, 1, 90),
+            4,
+            "However short the prompt, all weights are read once.",
+            lambda rng: [Case((*model(rng), 0, *machine(rng), 32, 4096))],
+        ),
+        Group(
+            "very long prompts", lambda rng: _prefill(rng, 60_000, 200_000), 3, "Attention grows with the square of s."
+        ),
+        Group(
+            "without attention",
+            lambda rng: _prefill(rng, 1, 8192, False),
+            3,
+            "Without layers, attention costs nothing.",
+            lambda rng: [Case((*model(rng), 8192, *machine(rng)), one) for one in ({"layers": 32}, {"hidden": 4096})],
+        ),
+    ),
+    slips=(
+        Slip(
+            "You also computed the masked half: causal attention forms half of the scores.",
+            edit=("2 * layers", "4 * layers"),
+        ),
+        Slip("Attention grows with the square of the prompt.", edit=("prompt_tokens**2", "prompt_tokens")),
+        Slip(
+            "That is per token, not per prompt: every one of s tokens passes through all N parameters.",
+            edit=("operations / peak", "(2 * parameters + 2 * layers * hidden * prompt_tokens) / peak"),
+        ),
+        Slip(
+            "A short prompt still reads all weights: take the maximum with W / BW.",
+            edit=("max(operations / peak, weight_bytes / bandwidth)", "operations / peak"),
+        ),
+        Slip(
+            "Reading and computing overlap: the slower one counts, not their sum.",
+            edit=("max(operations / peak, weight_bytes / bandwidth)", "operations / peak + weight_bytes / bandwidth"),
+        ),
+        Slip(
+            "All tokens of the prompt share one reading of the weights.",
+            edit=("weight_bytes / bandwidth", "weight_bytes * max(1, prompt_tokens) / bandwidth"),
+        ),
+    ),
+    rights=(
+        Right(
+            "the prompt's length factored out",
+            edit=(
+                "2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2",
+                "2 * prompt_tokens * (parameters + layers * hidden * prompt_tokens)",
+            ),
+        ),
+        Right(
+            "the times of matrices and attention added",
+            edit=(
+                "max(operations / peak,",
+                "max(2 * parameters / peak * prompt_tokens + hidden / peak * layers * (2 * prompt_tokens**2),",
+            ),
+        ),
+    ),
+    promises=(
+        Promise(
+            "An empty prompt reads the weights once.",
+            edit=(
+                "    operations = 2 * parameters * prompt_tokens",
+                "    if not prompt_tokens:\n        return 0.0\n    operations = 2 * parameters * prompt_tokens",
+            ),
+        ),
+        Promise("which computes half of the scores", edit=("2 * layers * hidden", "4 * layers * hidden")),
+        Promise(
+            "the slower of computing and of reading",
+            edits=(
+                ("return max(operations", "return sum((operations"),
+                ("/ peak, weight_bytes / bandwidth)", "/ peak, weight_bytes / bandwidth))"),
+            ),
+        ),
+    ),
+)

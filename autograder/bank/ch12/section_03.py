@@ -1,0 +1,44 @@
+"""Section 12.3, Returns: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Question, Slip, lazily
+
+rl = lazily("solutions.ch12.rl")
+
+
+QUESTIONS = (
+    Question(
+        id="12-return",
+        kind="derive",
+        title="Three rewards",
+        section="12.3",
+        ask="return",
+        unit="reward",
+        answer=lambda: rl.discounted_returns([1, 0, 2], 0.5)[0],
+        tolerance=1e-6,
+        slips=(
+            Slip("That is the sum without a discount.", value=3),
+            Slip("That is the last reward alone.", value=0.5),
+            Slip("The first reward comes at once: it is not discounted.", value=0.75),
+            Slip("The last reward is two steps away.", value=2),
+        ),
+        derivation="$1 + 0.5\\cdot 0 + 0.5^2\\cdot 2$.",
+    ),
+    Question(
+        id="12-horizon",
+        kind="derive",
+        title="One for ever",
+        section="12.3",
+        ask="value",
+        unit="reward",
+        answer=lambda: 1 / 0.02,
+        tolerance=0.001,
+        slips=(
+            Slip("That is where CartPole stops; the discount says how far one sees.", value=500),
+            Slip("That begins with the second reward.", value=49),
+            Slip("That is the horizon of 0.99.", value=100),
+        ),
+        derivation="$V = 1 + \\gamma V$, so $V = 1/(1-\\gamma)$.",
+    ),
+)

@@ -1,0 +1,91 @@
+"""Section 13.11, Reward hacking: its questions."""
+
+from __future__ import annotations
+
+import math
+
+from autograder.items import Choice, Question, Slip, lazily
+
+stored = lazily("solutions.ch13.beta_sweep")
+
+#: The prices that the question offers.
+OFFERED = (0.0, 0.02, 0.1, 0.5)
+
+
+QUESTIONS = (
+    Choice(
+        id="13-beta-zero",
+        kind="trace",
+        title="Sixty iterations without a price",
+        section="13.11",
+        options=(
+            "The score goes up, the judge ends below where it started.",
+            "Both go up.",
+            "Both go down.",
+            "The score goes down, the judge goes up.",
+        ),
+        correct=0,
+        slips={
+            1: "For the first iterations, yes. Then the policy reaches sentences that the reward model has never seen.",
+            2: "The score is what training raises: it does not fall.",
+            3: "Training climbs the score, and knows nothing of the judge.",
+        },
+        derivation="Only the score is optimised. As long as the policy writes what the reference could have written, "
+        "score and judge agree. Nothing keeps it there.",
+    ),
+    Question(
+        id="13-find-beta",
+        kind="design",
+        title="A price for every seed",
+        section="13.11",
+        ask="beta",
+        unit="reward per nat",
+        answer=lambda: stored.best_beta(OFFERED),
+        tolerance=0,
+        slips=(
+            Slip("That one has the highest score of the reward model, which is what went wrong.", value=0.0),
+            Slip("One of its seeds ends well; the other decides.", value=0.02),
+            Slip("That stays closest to the reference, and gives up what could be had.", value=0.5),
+        ),
+        derivation="For each beta, take the lower of the judge's two means at the end, then the beta where it is "
+        "highest.",
+    ),
+    Choice(
+        id="13-beta-ten",
+        kind="trace",
+        title="A price of ten",
+        section="13.11",
+        options=(
+            "Nearly the reference.",
+            "All probability on the response with the highest reward.",
+            "All responses alike probable.",
+        ),
+        correct=0,
+        slips={
+            1: "That is the other end: beta near 0.",
+            2: "Distance is counted from the reference, not from the uniform distribution.",
+        },
+        derivation="The best policy is proportional to $\\pi_{\\mathrm{ref}}(x)\\, e^{r(x)/\\beta}$. With $\\beta = "
+        "10$ and rewards of a few units, the second factor is close to the same for all.",
+    ),
+    Question(
+        id="13-bon",
+        kind="derive",
+        title="Best of sixteen",
+        section="13.11",
+        ask="KL to the reference, at most",
+        unit="nats",
+        answer=lambda: math.log(16) - 15 / 16,
+        tolerance=0.001,
+        slips=(
+            Slip(
+                "That is ln n: the density n F^(n-1) is that high for the very best alone.",
+                value=lambda: math.log(16),
+            ),
+            Slip("The fraction is (n - 1)/n, not 1.", value=lambda: math.log(16) - 1),
+            Slip("That is in bits.", value=lambda: math.log2(16) - 15 / 16),
+        ),
+        derivation="The best of $n$ is drawn with density $n F^{n-1}$ against the reference, where $F$ is its rank "
+        "between 0 and 1. $\\int_0^1 n F^{n-1} \\ln(n F^{n-1})\\, dF = \\ln n - (n-1)/n$. Ties make it less.",
+    ),
+)

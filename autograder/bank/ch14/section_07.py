@@ -1,0 +1,80 @@
+"""Section 14.7, In turn, or side by side: its questions."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Part, Question, Slip, lazily
+
+profile = lazily("solutions.ch14.rlhf_profile")
+
+
+QUESTIONS = (
+    Question(
+        id="14-sync-async",
+        kind="derive",
+        title="In turn and side by side",
+        section="14.7",
+        parts=(
+            Part(
+                "synchronous iteration",
+                "s",
+                lambda: 60.0 + 5 + 35,
+                tolerance=0.005,
+                slips=(Slip("Scoring takes time, too.", value=95),),
+            ),
+            Part(
+                "two pools, the best split",
+                "s",
+                lambda: 65.0 + 35,
+                tolerance=0.005,
+                slips=(Slip("A pool has a part of the GPUs: its phase takes longer.", value=65),),
+            ),
+            Part(
+                "two pools of half the GPUs each",
+                "s",
+                lambda: 65 / 0.5,
+                tolerance=0.005,
+                slips=(
+                    Slip("A pool has a part of the GPUs: its phase takes longer.", value=65),
+                    Slip("Scoring runs in the rollout pool.", value=120),
+                ),
+            ),
+        ),
+        derivation="With a share $f$ of the GPUs for rollout the iteration takes $\\max(65/f, 35/(1-f))$ seconds. The "
+        "best $f$ makes both equal.",
+    ),
+    Choice(
+        id="14-never",
+        kind="trace",
+        title="Can two pools win",
+        section="14.7",
+        options=(
+            "No",
+            "Yes, because generation and training overlap",
+            "Yes, with enough GPUs",
+            "Yes, if generation takes as long as training",
+        ),
+        correct=0,
+        derivation="Both pools together do $W_g + W_t$ of work in the time of an iteration, on $N$ GPUs: none does it "
+        "in less than $(W_g + W_t)/N$, which is what all GPUs need in turn.",
+        slips={
+            1: "While they overlap, each has only some of the GPUs.",
+            2: "With perfect scaling their number divides both sides.",
+            3: "Then both are equally fast at best.",
+        },
+    ),
+    Question(
+        id="14-tail-gain",
+        kind="derive",
+        title="What the tail is worth",
+        section="14.7",
+        ask="best speed-up of two pools",
+        unit="",
+        answer=lambda: profile.synchronous_time(100, 6000, 3500, 100) / profile.asynchronous_time(100, 6000, 3500, 100),
+        tolerance=0.005,
+        slips=(
+            Slip("That holds without a tail; here training need not wait for the longest response.", value=1),
+            Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+        ),
+        derivation="In turn: $\\max(W_g/N, L) + W_t/N$. Side by side: $\\max(W_g/g, L, W_t/(N-g))$ at the best $g$.",
+    ),
+)
