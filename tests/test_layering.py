@@ -187,6 +187,32 @@ def test_every_package_of_the_grader_has_its_arrows():
     assert found == {*INSIDE, "commands"}
 
 
+def section(title: str) -> str:
+    """The text under a heading of ``docs/architecture.md``."""
+    _, *sections = re.split(
+        r"^## ", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    return next(text for text in sections if text.startswith(f"{title}\n"))
+
+
+def test_the_map_names_every_package_of_the_grader():
+    assert set(re.findall(r"^\| `(\w+)` \|", section("The grader's packages"), re.MULTILINE)) == {*INSIDE, "commands"}
+
+
+def test_the_map_draws_no_arrow_that_is_not_there():
+    for uppers, lowers in re.findall(r"^(.+) -> (.+)$", section("The grader's packages"), re.MULTILINE):
+        for upper in uppers.split(", "):
+            assert set(lowers.split(", ")) <= set(INSIDE.get(upper, INSIDE)), upper
+
+
+def test_the_map_leads_to_files_that_exist():
+    """A path with a placeholder (``chNN``, ``<function>``, ``*``) stands for many files."""
+    paths = re.findall(r"`([\w/.-]+(?:\.\w+|/))`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    plain = {path for path in paths if "/" in path and "NN" not in path and "MM" not in path}
+    assert plain
+    assert [path for path in plain if not any((room / path).exists() for room in (ROOT, ROOT / "autograder"))] == []
+
+
 @pytest.mark.parametrize("room", [*ROOMS, "tests", "tools"])
 def test_no_folder_is_a_list(room):
     folders = {path.parent for path in (ROOT / room).rglob("*.py")} - {ROOT / "tests" / "autograder" / "hostile"}
