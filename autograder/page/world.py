@@ -103,7 +103,7 @@ class _Patience:
         return not self.passed
 
 
-class _Run(broker.World):
+class _Run(broker.Broker):
     """One run of a cell's function, carried out by the grader's broker."""
 
     children: list[Any]

@@ -56,8 +56,8 @@ class ReplyReader(Protocol):
         """What a final reply of ``child`` means."""
 
 
-class World:
-    """One case of a world item; ``children[r]`` has already been sent the request of rank ``r``.
+class Broker:
+    """Carries out one case of a world item; ``children[r]`` has already been sent the request of rank ``r``.
 
     If there is a desk, drivers may ask it; a question of a rank is answered when all others are quiet, too.
     """

@@ -13,7 +13,7 @@ from autograder.items import Build, Case, Desk
 from autograder.marking import probing
 from autograder.marking.outcome import NO_TIME, TOO_MUCH, Outcome
 from autograder.marking.requests import prepared, request
-from autograder.running.broker import World
+from autograder.running.broker import Broker
 from autograder.running.children import ChildLost, Children
 from autograder.running.deadlines import Deadline
 from autograder.running.limits import Limits, budget_of
@@ -160,9 +160,9 @@ class Runner:
         for rank, child in enumerate(children):
             message = request(item, case.args[rank], case.kwargs, ())
             child.send(rank=rank, ranks=len(children), **message)
-        world = World(self, item, children, self._limit(item), self.desk)
-        outcome = world.run()
-        self.children.extension += world.deadline.extension
+        broker = Broker(self, item, children, self._limit(item), self.desk)
+        outcome = broker.run()
+        self.children.extension += broker.deadline.extension
         for child in children:
             child.ids.clear()
         self._room -= EVENT * len(outcome.events)

@@ -28,7 +28,7 @@ from autograder.marking.outcome import KINDS, Outcome
 from autograder.marking.papers import Asked, Paper
 from autograder.marking.values import Malformed, Record
 from autograder.running import judging
-from autograder.running.broker import World
+from autograder.running.broker import Broker
 from autograder.running.limits import Limits
 from autograder.running.messages import Message, message_of
 from autograder.running.process import Process
@@ -448,7 +448,7 @@ def test_whatever_ranks_announce_the_case_ends(scripts, data, eager):
 def test_a_case_ends_in_time_though_its_messages_take_long(monkeypatch):
     """Kills: a broker that carries out whatever was posted before it looks at the clock again."""
     steps = iter(range(1000))
-    monkeypatch.setattr(World, "_match", lambda world: not time.sleep(0.01) and next(steps, None) is not None)
+    monkeypatch.setattr(Broker, "_match", lambda broker: not time.sleep(0.01) and next(steps, None) is not None)
     script = [{"kind": "leave", "raised": False}]
     with Rehearsal(rank(script[:], [], True), rank(script[:], [], True)) as runner:
         (outcome,) = runner.run(ITEMS["world"], list(ITEMS["world"].cases))
