@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import symtable
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+
+from autograder import syntax
 
 #: Statements that bind a name without a look at what it meant before.
 FRESH = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -56,12 +57,6 @@ class Statement:
         return self.binds if isinstance(self.node, FRESH) else frozenset()
 
 
-def _scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    for inner in table.get_children():
-        yield inner
-        yield from _scopes(inner)
-
-
 def _base(node: ast.expr) -> str:
     """The name that ``node`` begins with: ``runs`` in ``runs["ring"].times``; nothing where it begins otherwise."""
     while isinstance(node, ast.Attribute | ast.Subscript):
@@ -80,25 +75,9 @@ def _changed(node: ast.AST) -> set[str]:
     return set()
 
 
-def _outer(scope: symtable.SymbolTable) -> set[str]:
-    """The names that a scope reads from outside; in ``name = name`` a class reads it there, too."""
-    own = scope.get_type() == "class"
-    return {name.get_name() for name in scope.get_symbols() if name.is_referenced() and (own or name.is_global())}
-
-
-def symbols(node: ast.stmt) -> tuple[set[str], set[str], set[str]]:
-    """The names that a simple statement or a definition binds, those that it reads, and those that scopes in it do."""
-    table = symtable.symtable(ast.unparse(node), "<cell>", "exec")
-    own = table.get_symbols()
-    binds = {name.get_name() for name in own if name.is_assigned() or name.is_imported()}
-    reads = {name.get_name() for name in own if name.is_referenced()}
-    scoped = {name for scope in _scopes(table) for name in _outer(scope)}
-    return binds, reads | (binds if isinstance(node, ast.AugAssign) else set()), scoped
-
-
 def _names(node: ast.stmt) -> tuple[set[str], set[str]]:
     """The names that a simple statement or a definition binds, and all that it reads."""
-    binds, reads, scoped = symbols(node)
+    binds, reads, scoped = syntax.symbols(node)
     return binds, reads | scoped
 
 
@@ -150,7 +129,7 @@ def _statement(node: ast.stmt, text: str) -> Statement:
     reads, binds = _read([node], set())
     later: set[str] = set()
     if isinstance(node, ast.FunctionDef):
-        _, reads, later = symbols(node)
+        _, reads, later = syntax.symbols(node)
     changes = frozenset(name for part in parts for name in _changed(part)) - {""}
     return Statement(node, text, frozenset(binds), frozenset(reads), frozenset(later), changes)
 
@@ -165,18 +144,9 @@ def statements(source: str) -> tuple[Statement, ...]:
                 one = ast.Import([name]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [name], 0)
                 found.append(_statement(one, ast.unparse(one)))
         else:
-            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-            found.append(_statement(node, "\n".join(source.split("\n")[first - 1 : node.end_lineno])))
+            lines = source.split("\n")[syntax.first_line(node) - 1 : node.end_lineno]
+            found.append(_statement(node, "\n".join(lines)))
     return tuple(found)
-
-
-def _called(reads: frozenset[str], functions: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """``reads`` with the names that the functions among them read, and those that these call."""
-    found, new = reads, reads
-    while new:
-        new = frozenset().union(*(functions[name] for name in new if name in functions)) - found
-        found |= new
-    return found
 
 
 def linked(cell: Iterable[Statement], functions: dict[str, frozenset[str]]) -> list[Statement]:
@@ -186,7 +156,8 @@ def linked(cell: Iterable[Statement], functions: dict[str, frozenset[str]]) -> l
     """
     found = []
     for statement in cell:
-        found.append(replace(statement, reads=_called(statement.reads, functions)))
+        reads = syntax.reached(statement.reads, lambda name: functions.get(name, ()))
+        found.append(replace(statement, reads=frozenset(reads)))
         for name in statement.binds:
             functions.pop(name, None)
             if isinstance(statement.node, ast.FunctionDef):

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import bank, given
+from autograder import bank, given, syntax
 from autograder.items import Build, Debug
 from rankzero.facts import chapters
 from rankzero.facts.chapters import CHAPTERS
-from tools import code_width, statements
+from tools import code_width
 from tools.common import ROOT, fail, notebooks, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
@@ -58,29 +58,14 @@ class Piece:
 
     def uses(self) -> set[str]:
         """The names of its module that it reads; its own arguments are none."""
-        found = [statements.symbols(node) for node in ast.parse(self.text).body]
-        return {name for _, own, inner in found for name in own | inner}
-
-
-def _names(node: ast.stmt) -> frozenset[str]:
-    if isinstance(node, Definition):
-        return frozenset({node.name})
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return frozenset((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+        return syntax.reads(ast.parse(self.text).body)
 
 
 def _head(node: Definition, lines: Sequence[str]) -> str:
     """Decorators, signature and docstring, as in the source."""
     if ast.get_docstring(node) is None:
         raise ValueError(f"{node.name} must have a docstring: it is what a learner reads")
-    return "".join(lines[_first_line(node) - 1 : node.body[0].end_lineno])
+    return "".join(lines[syntax.first_line(node) - 1 : node.body[0].end_lineno])
 
 
 def _given(body: Sequence[ast.stmt], lines: Sequence[str]) -> str:
@@ -99,7 +84,7 @@ def _stub(node: Definition, lines: Sequence[str], identifier: str) -> str:
         if not isinstance(member, ast.FunctionDef):
             members.append("".join(lines[member.lineno - 1 : member.end_lineno]))
         elif member.name == "__init__" and ast.get_docstring(member) is None:  # the class's docstring covers it
-            head_line = "".join(lines[_first_line(member) - 1 : member.body[0].lineno - 1])
+            head_line = "".join(lines[syntax.first_line(member) - 1 : member.body[0].lineno - 1])
             members.append(head_line + _given(member.body, lines) + _unwritten(member, identifier))
         elif not member.name.startswith("_") or member.name.endswith("__"):
             members.append(_stub(member, lines, identifier))
@@ -127,15 +112,15 @@ def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
     lines = source.splitlines(keepends=True)
     body = ast.parse(source).body
     exercises = {item.function: item for item in items}
-    missing = set(exercises) - {name for node in body for name in _names(node)}
+    missing = set(exercises) - {name for node in body for name in syntax.bound(node)}
     if missing:
         raise ValueError(f"the module must define {', '.join(sorted(missing))}")
     imports = {ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)}
     found, end = [], body[0].end_lineno or 0
     for node in body[1:]:
-        before = "".join(lines[end : _first_line(node) - 1])
+        before = "".join(lines[end : syntax.first_line(node) - 1])
         comment = before.lstrip("\n")
-        text = "".join(lines[_first_line(node) - 1 : node.end_lineno])
+        text = "".join(lines[syntax.first_line(node) - 1 : node.end_lineno])
         item = exercises.get(node.name) if isinstance(node, Definition) else None
         if isinstance(node, Definition) and isinstance(item, Debug):
             text = _wrong(node, lines, item, imports)
@@ -143,20 +128,19 @@ def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
             text = _stub(node, lines, item.id)
         is_import = isinstance(node, ast.Import | ast.ImportFrom)
         blank = len(before) - len(comment)
-        found.append(Piece(comment + text, _names(node), blank, is_import, item.id if item else ""))
+        found.append(Piece(comment + text, syntax.bound(node), blank, is_import, item.id if item else ""))
         end = node.end_lineno or end
     return found
 
 
 def _needed(start: Iterable[Piece], among: Sequence[Piece]) -> list[Piece]:
     """``start`` and every piece that it needs, directly or not, in the order of the module."""
-    needed, waiting = set(), list(start)
-    while waiting:
-        piece = waiting.pop()
-        if piece not in needed:
-            needed.add(piece)
-            uses = piece.uses()
-            waiting += [other for other in among if other.names & uses]
+
+    def used_by(piece: Piece) -> list[Piece]:
+        uses = piece.uses()
+        return [other for other in among if other.names & uses]
+
+    needed = syntax.reached(start, used_by)
     return [_trimmed(piece, needed) for piece in among if piece in needed]
 
 
@@ -167,8 +151,8 @@ def _trimmed(piece: Piece, needed: Iterable[Piece]) -> Piece:
     node = ast.parse(piece.text).body[0]
     assert isinstance(node, ast.Import | ast.ImportFrom)
     used = set().union(*(other.uses() for other in needed if not other.is_import))
-    node.names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
-    return Piece(ast.unparse(node) + "\n", _names(node), is_import=True)
+    kept = syntax.trimmed(node, used)
+    return Piece(ast.unparse(kept) + "\n", syntax.bound(kept), is_import=True)
 
 
 def _group(text: str) -> int:

@@ -6,7 +6,6 @@ with everything its module defines for it, so an edit may also change a helper.
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import inspect
@@ -82,30 +81,9 @@ def _spans(source: str, name: str) -> tuple[tuple[int, int], ...]:
 
     Cached: every wrong program of an exercise edits the same source.
     """
-    lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    statements = {one: node for node in syntax.parse(source).body for one in _defined(node)}
-    found, waiting = {name}, [name]
-    while waiting:
-        used = {part.id for part in ast.walk(statements[waiting.pop()]) if isinstance(part, ast.Name)}
-        waiting += [one for one in used - found if one in statements]
-        found |= used & set(statements)
-    nodes = {id(node): node for one, node in statements.items() if one in found}
-    return tuple(sorted((starts[_first_line(one) - 1], starts[one.end_lineno or one.lineno]) for one in nodes.values()))
-
-
-def _defined(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
+    nodes = syntax.needed(syntax.parse(source), [name])
+    return tuple((starts[syntax.first_line(one) - 1], starts[one.end_lineno or one.lineno]) for one in nodes)
 
 
 def _place(source: str, name: str, spans: Sequence[tuple[int, int]], old: str) -> int:
