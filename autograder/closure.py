@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from autograder import syntax
@@ -26,37 +26,42 @@ def modules(roots: Iterable[str]) -> dict[str, Path]:
     """
     todo = list(roots)
     for name in todo:
-        if _file(name) is None:
+        if file_of(name) is None:
             raise ModuleNotFoundError(f"the course has no module {name}")
-    found: dict[str, Path] = {}
-    while todo:
-        name = todo.pop()
-        file = None if name in found else _file(name)
-        if file:
-            found[name] = file
-            todo += [*parents(name), *_imports(name, file)]
-    return dict(sorted(found.items()))
+    found = {name: file_of(name) for name in sorted(syntax.reached(todo, _loads))}
+    return {name: file for name, file in found.items() if file}
 
 
-def _file(name: str) -> Path | None:
-    """The file of a module or package of the course; None for any other module."""
-    if name.partition(".")[0] not in PACKAGES:
+def file_of(name: str, packages: Collection[str] = PACKAGES, root: Path | None = None) -> Path | None:
+    """The file of a module or package of the course, in ``packages`` below ``root``; None for any other module."""
+    if name.partition(".")[0] not in packages:
         return None
-    path = ROOT.joinpath(*name.split("."))
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+    path = (root or ROOT).joinpath(*name.split("."))
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
+
+
+def _loads(name: str) -> Iterable[str]:
+    file = file_of(name)
+    return loads(name, file) if file else ()
+
+
+def loads(name: str, file: Path) -> tuple[str, ...]:
+    """What is loaded with a module: its packages, and what it imports.
+
+    In ``from package import name``, the name may be a module, so it is included.
+    """
+    return (*parents(name), *imported(file.read_text(encoding="utf-8"), package_of(name, file)))
+
+
+def package_of(name: str, file: Path) -> str:
+    """The package from which the relative imports of a module count; for a package, itself."""
+    return name if file.name == "__init__.py" else name.rpartition(".")[0]
 
 
 def parents(name: str) -> Iterator[str]:
     """The packages that are imported before ``name``."""
     parts = name.split(".")
     return (".".join(parts[:length]) for length in range(1, len(parts)))
-
-
-@functools.cache
-def _imports(name: str, file: Path) -> frozenset[str]:
-    """The names that a module imports. In ``from package import name``, the name may be a module, so it is included."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    return frozenset(imported(file.read_text(encoding="utf-8"), package))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -70,12 +75,12 @@ def _imported(source: str, package: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _base(package, node)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            whole = base(package, node)
+            yield whole
+            yield from (f"{whole}.{alias.name}" for alias in node.names)
 
 
-def _base(package: str, node: ast.ImportFrom) -> str:
+def base(package: str, node: ast.ImportFrom) -> str:
     """The absolute name of the module that ``from ... import`` imports from."""
     if not node.level:
         return node.module or ""

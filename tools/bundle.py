@@ -14,13 +14,12 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import cloudpickle
 
-from autograder import bank, closure
-from autograder.closure import imported, parents
+from autograder import bank, closure, syntax
 from autograder.items import Build
 from autograder.learner import workbench
 from autograder.marking import probing
@@ -46,35 +45,29 @@ REPLACED = frozenset(
 SANDBOX = "autograder.sandbox"
 
 
-def _file(module: str, root: Path) -> Path | None:
-    """The source file of a module of the course; None for any other module."""
-    if module.split(".")[0] not in PACKAGES:
-        return None
-    path = root / module.replace(".", "/")
-    return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
-
-
 def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
     """The texts, by path, of ``starts``, the course modules they import, and the JSON files in ``data`` beside them.
 
     Raises:
         ValueError: a module imports something that the browser does not have; the message names both.
     """
-    files: set[Path] = set()
-    waiting = [*starts]
-    while waiting:
-        module = waiting.pop()
-        file = _file(module, root)
-        if file is None or file in files:
-            continue
-        files |= {file, *(file.parent / "data").glob("*.json")}
-        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        for name in (*parents(module), *imported(file.read_text(encoding="utf-8"), package)):
-            top = name.split(".")[0]
+
+    def loads(module: str) -> Sequence[str]:
+        file = closure.file_of(module, PACKAGES, root)
+        names = closure.loads(module, file) if file else ()
+        for top in (name.partition(".")[0] for name in names):
             if top not in PACKAGES and top not in sys.stdlib_module_names:
                 raise ValueError(f"{module} runs in the browser and imports {top}: only the standard library works")
-            waiting.append(name)
-    return {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(files)}
+        return names
+
+    return _with_data(syntax.reached(starts, loads), root)
+
+
+def _with_data(modules: Iterable[str], root: Path) -> dict[str, str]:
+    """The texts, by path, of those modules that are the course's, and of the JSON files in ``data`` beside them."""
+    files = {file for name in modules if (file := closure.file_of(name, PACKAGES, root))}
+    files |= {data for file in files for data in (file.parent / "data").glob("*.json")}
+    return {file.relative_to(root).as_posix(): _text(file) for file in sorted(files)}
 
 
 def explorers(root: Path = ROOT) -> list[str]:
@@ -124,13 +117,6 @@ def _probes(items: Iterable[Build]) -> set[str]:
     return {f"autograder.probes.{probing.module(item.probe)}" for item in items if item.probe}
 
 
-def _texts(modules: Iterable[str]) -> dict[str, str]:
-    """The texts, by path, of modules of the course, with the data beside them."""
-    files = {file for name in modules if (file := _file(name, ROOT))}
-    files |= {data for file in files for data in (file.parent / "data").glob("*.json")}
-    return {file.relative_to(ROOT).as_posix(): _text(file) for file in sorted(files)}
-
-
 def worlds_of_pages() -> list[Build]:
     """The items that run as several ranks in a page."""
     return [item for item in bank.builds() if workbench.in_ranks(item)]
@@ -142,7 +128,7 @@ def ranks(worlds: Iterable[str] = ()) -> dict[str, str]:
     own = ["autograder.page.rank", "autograder.page.recorded"]
     start = ROOT / "autograder" / "page" / "start.py"  # what it imports for the broker is not needed here
     modules = _course([*own, *files, *_probes(worlds_of_pages())])
-    return modules | _texts(worlds) | _torch() | {start.relative_to(ROOT).as_posix(): _text(start)}
+    return modules | _with_data(worlds, ROOT) | _torch() | {start.relative_to(ROOT).as_posix(): _text(start)}
 
 
 def broker(worlds: Iterable[str] = ()) -> dict[str, str]:

@@ -21,7 +21,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder import closure
+from autograder import closure, syntax
 from autograder.learner import workbench
 from tools import bundle, own_runs
 from tools.own_runs import PROCESSES, Unfit
@@ -74,7 +74,7 @@ def _world_calls(statement: Statement) -> list[ast.Call]:
 
 def _file(module: str) -> Path | None:
     """The file of a module of the course; None for any other module."""
-    return bundle._file(module, bundle.ROOT)
+    return closure.file_of(module, bundle.PACKAGES)
 
 
 def _provided(module: str) -> bool:
@@ -84,16 +84,12 @@ def _provided(module: str) -> bool:
 @functools.cache
 def imported(module: str) -> frozenset[str]:
     """A module and all that it imports, directly or through modules of the course."""
-    found: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        file = None if name in found or _provided(name) else _file(name)
-        found.add(name)
-        if file is not None:
-            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            waiting += [*closure.parents(name), *closure.imported(file.read_text(encoding="utf-8"), package)]
-    return frozenset(found)
+
+    def loads(name: str) -> Iterable[str]:
+        file = None if _provided(name) else _file(name)
+        return closure.loads(name, file) if file else ()
+
+    return frozenset(syntax.reached([module], loads))
 
 
 def _fit(statement: Statement) -> None:
