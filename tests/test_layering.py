@@ -35,6 +35,7 @@ ARROWS = {
         "rankzero.facts",
         "rankzero.events",
     ),
+    "autograder.probes": ("rankzero", "solutions"),  # what they import is sent along to the child
     "autograder": (
         "autograder",
         "rankzero.checks",
@@ -91,10 +92,10 @@ BANK = [module for name in bank.CHAPTERS for module in bank.modules(name)]
 
 
 def modules(room: str) -> Iterator[tuple[str, Path]]:
-    """The modules of a room, with their files; the bank is a room of its own."""
+    """The modules of a room, with their files; the bank and the probes are rooms of their own."""
     for file in sorted((ROOT / room.replace(".", "/")).rglob("*.py")):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        if room == "autograder" and name.startswith("autograder.bank"):
+        if room == "autograder" and name.startswith(("autograder.bank", "autograder.probes")):
             continue
         yield name, file
 

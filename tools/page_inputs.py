@@ -165,12 +165,16 @@ def _flat(files: dict[str, bytes]) -> Iterator[str | bytes]:
 
 
 def _imported_by(path: Path, text: bytes, rooms: frozenset[str]) -> frozenset[str]:
-    """The chapters from which a common module imports; ``rooms`` are their packages."""
+    """The chapters from which a common module imports; ``rooms`` are their packages.
+
+    That in its own name does not count: a chapter's driver is loaded for its items alone, whose pages depend on it.
+    """
     source = _decoded(text)
     if path.suffix != ".py" or not named(source):
         return frozenset()
     names = imported(source, ".".join(path.parent.parts))
-    return frozenset(room[-4:] for name in names for room in rooms if f"{name}.".startswith(f"{room}."))
+    found = (room[-4:] for name in names for room in rooms if f"{name}.".startswith(f"{room}."))
+    return frozenset(found) - named(path.stem)
 
 
 def _named_by(texts: Iterable[bytes], chapter: str, everything: frozenset[str]) -> frozenset[str]:

@@ -7,6 +7,7 @@ nothing here. The other packages of the course cannot be imported, and the Impor
 the standard library and nothing else: every grading pays for the child's start.
 """
 
+import builtins
 import sys
 
 #: Packages of the course that graded code cannot reach, with the reason.
@@ -19,8 +20,6 @@ CLOSED = {
 
 #: Earlier names of modules of ``rankzero`` that exist inside.
 RENAMED = {"rankzero.units": "rankzero.facts.units"}
-#: The packages that contain them.
-RUNTIME = ("rankzero", "rankzero.facts")
 
 #: What learners call in the middle of their programs. Here ``check(f)``, or ``@check``, is ``f``; the rest is None.
 STAND_INS = """
@@ -231,24 +230,56 @@ def make_module(name, package):
     return module
 
 
-class Finder:
+class Modules:
+    """Finds modules whose sources are given, by name, and the packages around them; each has built-ins of its own.
+
+    In a ``with`` they can be imported. After it their names are free again: only who has imported one still has it.
+    """
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.packages = {name[:end] for name in sources for end, sign in enumerate(name) if sign == "."}
+        self.ModuleSpec = type(sys.__spec__)
+
+    def __enter__(self):
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *error):
+        sys.meta_path.remove(self)
+        for name in {*self.sources, *self.packages}.intersection(sys.modules):
+            del sys.modules[name]
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.packages:
+            return self.ModuleSpec(name, self, is_package=True)
+        return self.ModuleSpec(name, self) if name in self.sources else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        name = module.__spec__.name
+        module.__builtins__ = dict(vars(builtins))
+        exec(compile(self.sources.get(name, ""), f"{topic(name)}.py", "exec", 0, True), module.__dict__)
+
+
+class Finder(Modules):
     """Finds ``labs``, ``labs.*`` and what is offered; refuses the rest of the course's packages."""
 
     def __init__(self, code, offered):
-        self.code, self.offered = code, offered
-        self.ModuleSpec = type(sys.__spec__)
+        super().__init__({**offered, **{old: offered[new] for old, new in RENAMED.items() if new in offered}})
+        self.code = code
 
     def find_spec(self, name, path=None, target=None):
         first, _, rest = name.partition(".")
-        if name == "labs" or name in RUNTIME or (first == "labs" and is_chapter(rest)):
+        if name == "labs" or (first == "labs" and is_chapter(rest)):
             return self.ModuleSpec(name, self, is_package=True)
-        if first == "labs" and (topic(name) in self.code.folder or self.code.shared_module()):
+        if name == "autograder" or (first == "labs" and (topic(name) in self.code.folder or self.code.shared_module())):
             return self.ModuleSpec(name, self)
-        if RENAMED.get(name, name) in self.offered or name == "autograder":
-            return self.ModuleSpec(name, self)
-        if first in CLOSED:
+        found = super().find_spec(name)
+        if found is None and first in CLOSED:
             raise ImportError(CLOSED[first])
-        return None
+        return found
 
     def create_module(self, spec):
         return self.code.module(topic(spec.name)) if self.another_name(spec.name) else None
@@ -263,8 +294,8 @@ class Finder:
 
     def exec_module(self, module):
         name = module.__spec__.name
-        if source := self.offered.get(RENAMED.get(name, name)):
-            exec(compile(source, f"{topic(name)}.py", "exec", 0, True), module.__dict__)
+        if name in self.sources:
+            super().exec_module(module)
         elif name == "autograder":
             exec(compile(STAND_INS, "autograder.py", "exec", 0, True), module.__dict__)
             module.__path__ = []  # so that what is asked for inside is refused in words

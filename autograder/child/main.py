@@ -1,9 +1,10 @@
 """The child: runs a submission's functions on inputs that the grader sends, and sends back what they return.
 
 Started as ``[python, "-I", "-S", "-B", child.pyc]``: of the course it loads only the files named ``child_*`` and
-``probe_*`` beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the
-submission prints; the first two are moved away before any of the submission's code runs. Every message is a JSON object
-on one line with the random ``id`` of its request; requests are answered one at a time, in the order of their arrival.
+``probe_*`` beside it and the sources that the first request brings, and it holds no expected value. Descriptor 0 brings
+requests, 1 takes replies, 2 takes what the submission prints; the first two are moved away before any of the
+submission's code runs. Every message is a JSON object on one line with the random ``id`` of its request; requests are
+answered one at a time, in the order of their arrival.
 """
 
 import builtins
@@ -109,7 +110,10 @@ class Child:
         return {"kind": "ready"}
 
     def preload(self, request):
-        """Import the packages and drivers that the submission will need, before its code could change them."""
+        """Import the packages and drivers that the submission will need, before its code could change them.
+
+        What drivers import of the course comes with the request, and has no name once they are loaded.
+        """
         sys.path.extend(request["packages"])
         backward = request["drivers"] or any("backward" in unit[2] for unit in request["units"])
         gc.disable()  # looking for garbage takes a fifth of the time in which torch is imported, and there is none
@@ -118,7 +122,8 @@ class Child:
         if "torch" in request["preload"] and backward:
             __import__(BACKWARD)
         gc.enable()
-        self.drivers = {name: sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
+        with self.units.Modules(request["course"]):
+            self.drivers = {name: sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
 
     def running(self, index, place):
         self.channel.send(kind="running", unit=index, place=place)

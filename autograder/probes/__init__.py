@@ -1,8 +1,9 @@
 """Drivers for items that one plain call cannot judge, one module or a few per chapter; see ``Build.probe``.
 
-A driver runs beside the learner's program, in the child: its module imports only torch and the standard library.
-It is called as ``driver(program, *args, **kwargs)`` and returns plain data: numbers, lists, dictionaries, tensors. The
-first line of its docstring tells a learner how the function is called.
+A driver runs beside the learner's program, in the child: its module imports torch, the standard library and, at its
+top, what it needs of ``rankzero`` and ``solutions`` (:mod:`autograder.running.driver_imports`), but no reference that
+an item with this driver asks for. It is called as ``driver(program, *args, **kwargs)`` and returns plain data: numbers,
+lists, dictionaries, tensors. The first line of its docstring tells a learner how the function is called.
 
 A driver runs in the submission's own process, which cannot be trusted, so a driver decides nothing. It returns values,
 and the grader compares them with those that the same driver returns for the reference; where many answers are right,

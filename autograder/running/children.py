@@ -12,7 +12,7 @@ from autograder import syntax
 from autograder.items import Build, NoQuestion
 from autograder.marking import probing
 from autograder.marking.outcome import Outcome
-from autograder.running import packages
+from autograder.running import driver_imports, packages
 from autograder.running.deadlines import Deadline
 from autograder.running.limits import PACKAGES, Limits, Package, resources
 from autograder.running.messages import Message
@@ -120,11 +120,17 @@ class Children:
         return children
 
     def provide(self, item: Build) -> None:
-        """Give children the item's driver. It must be loaded before any unit runs, so children without it are ended."""
+        """Give children the item's driver. It must be loaded before any unit runs, so children without it are ended.
+
+        A driver that imports of the course has children of its own: what they hold may be what another item asks for.
+        """
         package = self._package(item)
-        drivers = self._drivers.setdefault(package, set())
-        if item.probe and (module := probing.module(item.probe)) not in drivers:
-            drivers.add(module)
+        before = self._drivers.setdefault(package, set())
+        own = {probing.module(item.probe)} if item.probe else set()
+        alone = any(map(driver_imports.sources, before | own))
+        drivers = own if alone else before | own
+        if drivers != before:
+            self._drivers[package] = drivers
             self._end(package)
 
     def end(self, item: Build) -> None:
@@ -141,6 +147,7 @@ class Children:
         child = self.processes.get(key)
         if child is None or not child.alive:
             folders = site_packages() if package else ()
+            drivers = sorted(self._drivers[package])
             child = self.processes[key] = Process(self.sandbox.launch(folders, package))
             child.send(
                 do="start",
@@ -148,7 +155,8 @@ class Children:
                 walls=child.walls,
                 packages=folders,
                 preload=[package] if package else [],
-                drivers=sorted(self._drivers[package]),
+                drivers=drivers,
+                course={name: text for one in drivers for name, text in driver_imports.sources(one).items()},
                 units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
                 homes=dict(self.submission.homes),
                 offered=offered(),

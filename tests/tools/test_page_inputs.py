@@ -124,6 +124,14 @@ def test_a_common_module_takes_its_chapters_to_every_page(little):
     assert Course.read(little).reached(page(little, "01-a")) == {"ch01", "ch03", "ch04"}
 
 
+def test_a_chapters_driver_takes_its_chapter_to_no_other_page(little):
+    """Kills a rerun of every page for a chapter whose driver uses its own programs."""
+    driver = little / "autograder" / "probes" / "ch03_parts.py"
+    driver.parent.mkdir(parents=True)
+    driver.write_text("from solutions.ch03 import parts\n")
+    assert Course.read(little).reached(page(little, "01-a")) == {"ch01"}
+
+
 def test_a_module_that_was_overlooked_is_named(little):
     """What a run has loaded is held against what was read. The bank is read by name; labs belong to no page."""
     path = page(little, "02-a")

@@ -21,7 +21,15 @@ def talk(*requests: dict) -> list[dict]:
 
 def start(source: str) -> dict:
     units = [["s.py", None, source]]
-    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "drivers": [], "homes": {}}
+    common = {
+        "limits": {"CORE": 0},
+        "walls": {},
+        "packages": [],
+        "preload": [],
+        "drivers": [],
+        "course": {},
+        "homes": {},
+    }
     return {"do": "start", "units": units, "offered": offered(), **common}
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import bank, closure
+from autograder import bank, syntax
 from autograder.items import Case, Tensor
 from autograder.marking import probing, trusted
+from autograder.running import driver_imports
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -104,12 +105,6 @@ def test_arguments_that_a_driver_changes_do_not_count(ask):
     assert ask(ITEM, product, CASE).arguments is None
 
 
-def test_drivers_import_nothing_of_ours():
-    for file in probing.HERE.glob("[!_]*.py"):
-        tops = {name.split(".")[0] for name in closure.imported(file.read_text(encoding="utf-8"), "")}
-        assert not tops & {"autograder", "rankzero", "solutions", "labs"}, file.name
-
-
 def test_a_driver_says_what_it_does():
     assert probing.sentence(ITEM).startswith("The last argument is a gradient")
     assert probing.sentence(replace(ITEM, probe=None)) == ""
@@ -160,3 +155,78 @@ def test_a_driver_has_built_ins_of_its_own():
     with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
         (outcome,) = runner.run(item, item.cases[:1])
     assert outcome.value["at the end"] == "a part of a checkpoint"
+
+
+# What drivers import of the course.
+
+CHOOSE, MEMORY = bank.find("07-choose-layout"), bank.find("07-layout-memory")
+
+
+def asked(source, *items):
+    """The outcomes of the items' first cases, one after another, by a submission of one file."""
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+        return [runner.run(item, item.cases[:1])[0] for item in items]
+
+
+def test_no_driver_brings_the_reference_that_is_asked_for():
+    """Kills a child that holds the answer, under whatever name: the reference is not among the sources it gets."""
+    items = [item for item in (*bank.builds(), *bank.on_request()) if item.probe]
+    held = {item.id: driver_imports.sources(probing.module(item.probe)) for item in items}
+    assert {"07-choose-layout"} <= {name for name, sources in held.items() if sources}
+    for item in items:
+        names = {name for source in held[item.id].values() for name in syntax.definitions(syntax.parse(source))}
+        assert item.function not in names, item.id
+
+
+def test_a_driver_imports_definitions_and_what_they_need():
+    """Kills a whole module where one of its functions is needed."""
+    sources = driver_imports.sources("ch07_layouts")
+    assert {"layout_memory", "_check_layout", "_state_bytes"} == {
+        *syntax.definitions(syntax.parse(sources["solutions.ch07.layout"]))
+    }
+    assert "rankzero.facts.hardware" not in sources
+    assert driver_imports.sources("ch06") == {}
+
+
+def test_a_submission_imports_nothing_that_its_driver_has_imported():
+    """Kills a child whose driver leaves the course's modules under their names, or lets the item's own reference in."""
+    source = """
+import gc, sys
+from types import FunctionType
+
+
+def choose_layout(job, limit=None):
+    functions = [one for one in gc.get_objects() if type(one) is FunctionType]
+    assert [one for one in functions if one.__name__ == "choose_layout"] == [choose_layout]
+    assert not [name for name in sys.modules if name.startswith(("solutions", "rankzero"))]
+    from solutions.ch07.layout import choose_layout as reference
+"""
+    (outcome,) = asked(source, CHOOSE)
+    assert (outcome.kind, outcome.error) == ("raised", "ImportError")
+    assert outcome.detail.startswith("the reference cannot be imported in grading")
+
+
+def test_what_a_driver_gives_one_function_no_other_item_is_asked_beside():
+    """Kills one child for both items: the memory's reference, which the choice gets, would answer for the memory."""
+    source = """
+kept = {}
+
+
+def choose_layout(job, limit=None):
+    kept["own"] = layout_memory
+
+
+def layout_memory(layout, job):
+    return kept["own"](layout, job)
+"""
+    chosen, memory = asked(source, CHOOSE, MEMORY)
+    assert (chosen.kind, chosen.value) == ("value", None)
+    assert (memory.kind, memory.error) == ("raised", "KeyError")
+
+
+def test_a_choice_is_made_with_what_the_course_gives():
+    """Kills a driver whose functions a submission's own hide, in the function or in a helper beside it."""
+    source = inspect.getsource(inspect.getmodule(CHOOSE.solution()))
+    own = "\n\ndef candidates(job):\n    return []\n\n\nlayout_memory = step_time = None\n"
+    (outcome,) = asked(source + own, CHOOSE)
+    assert outcome == in_trust(CHOOSE, CHOOSE.solution(), CHOOSE.cases[0])

@@ -11,7 +11,6 @@ from random import Random
 
 import pytest
 
-from autograder.probes import ch07_layouts as again
 from experiments.ch07.layout_search import explained, search
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import (
@@ -35,6 +34,7 @@ from solutions.ch07.layout import (
     step_time,
 )
 from solutions.ch07.pipeline import bubble_overhead
+from tests.solutions import plain_layouts as again
 
 BIG = Job(LLAMA3_405B, 16_384, 2048, 8192)
 MIDDLE = Job(LLAMA3_70B, 64, 1024, 4096)
@@ -115,7 +115,7 @@ def test_the_published_405b_layout_is_at_the_edge():
 
 @pytest.mark.parametrize("seed", range(50))
 def test_the_choice_is_that_of_a_brute_force(seed):
-    """Fifty jobs: the grader's own implementation prices every layout; plain sorting picks the best."""
+    """Fifty jobs: a second implementation prices every layout; plain sorting picks the best."""
     job = drawn(seed)
     room = job.gpu_memory * (1 - job.reserve)
     rows = []

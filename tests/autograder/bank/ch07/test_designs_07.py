@@ -16,12 +16,12 @@ from autograder.items import Design
 from autograder.maintenance import verifying
 from autograder.marking import questions
 from autograder.marking.designs import front, table
-from autograder.probes import ch07_layouts as again
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.units import GB
 from solutions.ch04.all_reduce_algorithms import hierarchical_all_reduce_time
 from solutions.ch07.design_costs import bandwidths
 from solutions.ch07.layout import step_parts
+from tests.solutions import plain_layouts as again
 
 TASKS = {
     "70b": designs.DENSE,
