@@ -12,36 +12,29 @@ steps at other moments is killed at other moments, and has to resume all the sam
 """
 
 import gc
-import sys
 import weakref
 from binascii import a2b_base64, b2a_base64
 
 import torch
 import torch.distributed as dist
 
-MODULE = type(sys)
-PACKAGES = ("rankzero", "rankzero.facts", "rankzero.tiny")
-
-#: The course's modules that a job needs, once they have been loaded; each milestone has its own.
-loaded: dict = {}
+from rankzero.tiny import jobs, long_jobs
 
 
-def trained(program, shape, seed, plan, rows, rates, saved, watch, course):
+def trained(program, shape, seed, plan, rows, rates, saved, watch):
     """Called once on a job; ``watch`` is the number of passes that are watched, counted from the end."""
     torch.set_num_threads(1)
-    load(course)
-    job = loaded["rankzero.tiny.jobs"].made(shape, seed, plan, rows, tuple(rates), saved)
+    job = jobs.made(shape, seed, plan, rows, tuple(rates), saved)
     watcher = Watcher(job, watch) if watch else None
     returned = program(job)
     return {"returned": returned, "held": watcher.held if watcher else []}
 
 
-def survived(ask, program, settings, rows, course):
+def survived(ask, program, settings, rows):
     """Called on each rank with a new job and the rank's disk; the process may be killed at any moment."""
     torch.set_num_threads(1)
-    load(course)
     where = dist.get_rank(), dist.get_world_size()
-    job = loaded["rankzero.tiny.long_jobs"].started(settings, rows, *where, lambda moment: ask([moment]))
+    job = long_jobs.started(settings, rows, *where, lambda moment: ask([moment]))
     program(job, Disk(ask))
     return {name: weight.detach() for name, weight in job.model.named_parameters()}
 
@@ -83,26 +76,6 @@ class Disk:
 
     def remove(self, name):
         self._do("remove", name)
-
-
-def load(course):
-    """Run these modules of the course once, ``[name, source]`` in order, under names that are free again afterwards."""
-    if all(name in loaded for name, _ in course):
-        return
-    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "rankzero"}
-    try:
-        for name in PACKAGES:
-            sys.modules[name] = MODULE(name)
-            sys.modules[name].__path__ = []
-        for name, source in course:
-            module = sys.modules[name] = loaded[name] = MODULE(name)
-            exec(compile(source, f"{name}.py", "exec", 0, True), module.__dict__)
-            package, _, own = name.rpartition(".")
-            setattr(sys.modules[package], own, module)
-    finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "rankzero"]:
-            del sys.modules[name]
-        sys.modules.update(before)
 
 
 class Watcher:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from random import Random
 from typing import Any
 
-import rankzero.facts
 from autograder.items import Case, Tensor, lazily
 
 plain = lazily("solutions.ch07.plain_trainer")
@@ -18,9 +16,6 @@ plain = lazily("solutions.ch07.plain_trainer")
 STEPS, TOKENS = 10, 5
 #: Learning rate and momentum: large enough that a wrong gradient shows in every weight after a step.
 RATES = (0.25, 0.9)
-#: The modules of the course that a job needs, in the order of their imports.
-COURSE = ("facts.models", "tiny.layers", "tiny.text", "tiny.model", "tiny.jobs")
-
 
 #: Rows of a micro-batch, from its step, replica and place.
 Counts = Callable[[int, int, int], int]
@@ -69,7 +64,7 @@ class Drawn:
         ranks = range(self.mesh.ranks)
         held = saved or [None for _ in ranks]
         arguments = [(self.shape, self.seed, self.plan, self._tokens(rank), RATES, held[rank], watch) for rank in ranks]
-        return Case(tuple(arguments), {"course": course()})
+        return Case(tuple(arguments))
 
     def _tokens(self, rank: int) -> list[list[Tensor]]:
         mine = self.replica(rank)
@@ -78,13 +73,6 @@ class Drawn:
 
 def _tensor(rows: list[list[int]]) -> Tensor:
     return Tensor.of([token for row in rows for token in row], "int64", (len(rows), TOKENS + 1))
-
-
-@cache
-def course(names: tuple[str, ...] = COURSE) -> list[list[str]]:
-    """Name and source of each module that a job needs: a sandbox holds nothing of the course."""
-    root = Path(rankzero.facts.__file__).parents[1]
-    return [[f"rankzero.{name}", (root / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")] for name in names]
 
 
 def _equal(_step: int, _replica: int, _place: int) -> int:

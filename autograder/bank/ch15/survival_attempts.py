@@ -8,7 +8,6 @@ from functools import cached_property
 from random import Random
 from typing import Any, Literal, get_args
 
-from autograder.bank.ch07.trainer_draws import course
 from autograder.bank.ch15.survival_disk import OPERATIONS, Disk, Operation, content_of
 from autograder.items import Case, Kill, NoQuestion, Play, Played, Tensor, lazily
 
@@ -18,8 +17,6 @@ unbroken = lazily("solutions.ch15.unbroken_run")
 KEEP = 2
 #: Rows of one rank in one step, and tokens that a row trains.
 SHARE, TOKENS = 2, 5
-#: The modules of the course that a job needs, in the order of their imports.
-COURSE = ("facts.models", "tiny.layers", "tiny.text", "tiny.model", "tiny.long_jobs")
 
 #: What a driver says of a step.
 Moment = Literal["begin", "middle"]
@@ -64,7 +61,7 @@ class Drawn:
     def case(self) -> Case:
         """One attempt at this job: what each rank is handed."""
         rows = Tensor.of([token for row in self.rows for token in row], "int64", (len(self.rows), TOKENS + 1))
-        return Case(tuple((self.settings, rows) for _ in range(self.ranks)), {"course": course(COURSE)})
+        return Case(tuple((self.settings, rows) for _ in range(self.ranks)))
 
 
 def drawn(rng: Random, ranks: int = 1, whole: bool = False, **shape: int) -> Drawn:
