@@ -76,7 +76,7 @@ INSIDE = {
     "learner": ("items", "bank", "marking", "submission"),  # what can be read of an answer
     "classroom": ("items", "bank", "marking", "sandbox", "submission", "running"),
     "gradescope": ("items", "bank", "marking", "sandbox", "submission", "running"),
-    "page": ("items", "bank", "child", "marking", "learner", "submission", "sandbox", "running"),
+    "page": ("items", "bank", "child", "marking", "learner", "submission", "running"),
     "maintenance": ("items", "bank", "marking", "sandbox", "submission", "running"),
 }
 #: Most modules in one folder: more is a list, and no room. A chapter's bank has one for each exercise and section.

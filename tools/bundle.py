@@ -33,16 +33,13 @@ PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 STARTS = ("python.json", "check.json", "ranks.json", "broker.json")
 #: The bundles whose modules a picture of Python's memory holds.
 HOUSE = ("check.json", "broker.json")
-#: Modules of the grader and of worlds in whose place a page has others (:mod:`autograder.page.install`).
+#: Modules of worlds in whose place a page has others (:mod:`autograder.page.install`).
 REPLACED = frozenset(
     {
-        "autograder.running.process",
         *(f"rankzero.world.{name}" for name in ("launch", "supervisor", "forkserver", "processes", "rank")),
         *(f"rankzero.world.{name}" for name in ("environment", "shared_weights", "torch_version")),
     }
 )
-#: The package that is replaced as a whole.
-SANDBOX = "autograder.sandbox"
 
 
 def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
@@ -101,8 +98,7 @@ def _text(file: Path) -> str:
 def _course(roots: Iterable[str]) -> dict[str, str]:
     """The texts, by path, of modules of the course and of what they import, without what a page replaces."""
     found = closure.modules(roots).items()
-    kept = [file for name, file in found if name not in REPLACED and not f"{name}.".startswith(f"{SANDBOX}.")]
-    return {file.relative_to(ROOT).as_posix(): _text(file) for file in kept}
+    return {file.relative_to(ROOT).as_posix(): _text(file) for name, file in found if name not in REPLACED}
 
 
 def _torch() -> dict[str, str]:
@@ -125,7 +121,7 @@ def worlds_of_pages() -> list[Build]:
 def ranks(worlds: Iterable[str] = ()) -> dict[str, str]:
     """What the worker of a rank needs; ``worlds`` are the modules that cells which run worlds import."""
     files = [f"autograder.child.{file.stem}" for file in (ROOT / "autograder" / "child").glob("[!_]*.py")]
-    own = ["autograder.page.rank", "autograder.page.recorded"]
+    own = ["autograder.page.rank", "autograder.page.recorded_group"]
     start = ROOT / "autograder" / "page" / "start.py"  # what it imports for the broker is not needed here
     modules = _course([*own, *files, *_probes(worlds_of_pages())])
     return modules | _with_data(worlds, ROOT) | _torch() | {start.relative_to(ROOT).as_posix(): _text(start)}

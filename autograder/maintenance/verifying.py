@@ -23,7 +23,8 @@ from autograder.marking.marks import Grading, Mark
 from autograder.marking.papers import CannotJudge, Paper
 from autograder.running import judging
 from autograder.running.exam import Exam
-from autograder.sandbox import Level, Sandbox, SandboxFailed
+from autograder.sandbox import Level, Sandbox
+from autograder.starting import NotStarted
 from autograder.submission import Submission, load, load_files
 
 Item = Build | AnyQuestion
@@ -101,7 +102,7 @@ def _graded(name: str, items: Sequence[Build], exam: Exam, sandbox: Sandbox) -> 
     """The grading of the reference (``solutions``) or the stubs (``labs``); if they cannot run, it says why."""
     try:
         return judging.judge(submission(name, items), exam, sandbox)
-    except SandboxFailed as error:
+    except NotStarted as error:
         return marks.refused(name, str(error))
 
 
@@ -162,7 +163,7 @@ def wrong_program(paper: Paper, slip: Slip, course: Sequence[Build] = ()) -> lis
         outcomes = [paper.slip_outcome(slip, place) for place in range(len(paper.asked))]
     except DoesNotApply as error:
         return [str(error)]
-    except SandboxFailed as error:
+    except NotStarted as error:
         return [f"{name} is not graded: {error}"]
     mark = judge.mark(paper, outcomes, course)
     if mark.state == "right" or mark.score >= paper.item.points:

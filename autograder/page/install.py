@@ -36,5 +36,5 @@ def world_package() -> types.ModuleType:
         package = types.ModuleType("rankzero.world")
         package.__path__ = [str(ROOT / "rankzero" / "world")]
         sys.modules["rankzero.world"] = package
-        rankzero.world = package  # type: ignore[attr-defined]
+        vars(rankzero)["world"] = package
     return sys.modules["rankzero.world"]

@@ -21,15 +21,11 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NoReturn, Protocol
 
+from autograder.child import channel, main
 from autograder.page import install
-
-install.torch()
-install.world_package()
-
-from autograder.child import channel, main  # noqa: E402 - torch and worlds come first
-from rankzero.world import serialization, source_locations  # noqa: E402
-from rankzero.world.call_log import CallLog  # noqa: E402
-from rankzero.world.job import OUTPUT_LIMIT, RankReport  # noqa: E402
+from rankzero.world import serialization, source_locations
+from rankzero.world.call_log import CallLog
+from rankzero.world.job import OUTPUT_LIMIT, RankReport
 
 #: Bytes for the operation that a rank waits in, as in a real world.
 SLOT = 1024
@@ -185,13 +181,13 @@ class Rank(main.Child):
         self.channel.output.renew()
         self.shelf.take_out()
         _forget_programs()
-        from autograder.page import recorded
+        from autograder.page import recorded_group
 
         self.group = self.group or main.sibling("child_group")
         log = CallLog(request["rank"], memoryview(bytearray(SLOT)))
-        link = recorded.link(self.group, self.channel, log)
+        link = recorded_group.link(self.group, self.channel, log)
         try:
-            with recorded.joined(self.group, link, request["rank"], request["ranks"]):
+            with recorded_group.joined(self.group, link, request["rank"], request["ranks"]):
                 report = _finished(request)
         except BaseException as error:
             report = _raised(error)
@@ -256,7 +252,7 @@ def _take_away_the_terminal() -> None:
 
 def ready() -> None:
     """Called before a picture of Python's memory is taken: compile and import what a rank needs later."""
-    import autograder.page.recorded  # noqa: F401
+    import autograder.page.recorded_group  # noqa: F401
 
     folder = install.ROOT / "autograder"
     names = {f"child_{file.stem}" for file in folder.glob("child/[!_]*.py")} - {"child_main", "child_walls"}

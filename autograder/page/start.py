@@ -19,19 +19,36 @@ def house(files: Mapping[str, str]) -> None:
 
     A picture of Python's memory is taken then, from which all of them start.
     """
-    from autograder.page import held
+    from autograder.page import modules_in_memory
 
     install.missing()
-    held.hold(files)
-    held.put_out("autograder/learner/homes.json", "autograder/child/", "autograder/probes/")
+    modules_in_memory.hold(files)
+    modules_in_memory.write("autograder/child/", "autograder/probes/")
     from autograder.learner import in_page, own_run  # noqa: F401
-    from autograder.page import ask, rank
 
-    ask.ready()
+    _install()
+    from autograder.page import rank, requests
+
+    _install_worlds()
+    requests.ready()
     rank.ready()
     _put_aside()
     gc.collect()
     gc.freeze()  # nothing of it is ever garbage, so nobody has to look through it again
+
+
+def _install() -> None:
+    """Before anything is imported that needs torch or worlds: what a page has in their place."""
+    install.missing()
+    install.torch()
+    install.world_package()
+
+
+def _install_worlds() -> None:
+    """From now on, ``from rankzero import world`` gives the page's worlds."""
+    from autograder.page import world
+
+    vars(install.world_package()).update((name, getattr(world, name)) for name in world.__all__)
 
 
 def _put_aside() -> None:
@@ -43,12 +60,11 @@ def _put_aside() -> None:
 def _take_back() -> None:
     sys.modules.update(_aside)
     _aside.clear()
-    install.torch()
+    _install()
 
 
 def rank() -> Callable[[Any], None]:
     """The worker is a rank; what serves its port."""
-    install.missing()
     _take_back()
     from autograder.page.rank import serve
 
@@ -58,8 +74,9 @@ def rank() -> Callable[[Any], None]:
 def broker() -> Callable[..., str]:
     """The worker is the broker; what answers a request."""
     _take_back()
-    from autograder.page import held
-    from autograder.page.ask import answer
+    from autograder.page import modules_in_memory
+    from autograder.page.requests import Requests
 
-    held.put_out("solutions/", "rankzero/")
-    return answer
+    _install_worlds()
+    modules_in_memory.write("solutions/", "rankzero/")
+    return Requests().answer

@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.items import Build
 from autograder.learner.in_page import Printed
 from autograder.marking.outcome import Outcome
-from autograder.page import process
-from autograder.page.process import Process
+from autograder.page.workers import Worker, Workers
 from autograder.running import broker
+from autograder.running.deadlines import Deadline
 from autograder.running.messages import Message
 from autograder.running.operations import Operation
+from autograder.running.transport import Child
 from rankzero.events import Event, Ledger
 from rankzero.world import results, serialization
 from rankzero.world.job import Backend, RankOutcome, RankReport
@@ -82,56 +82,23 @@ class World(results.World):
         return f"World(values={self.values!r}, lines={self.lines!r}, ranks={self.ranks})"
 
 
-class _Patience:
-    """The time limit of ranks that compute: it begins anew whenever one of them calls an operation."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.extension = seconds, 0.0
-        self.renew()
-
-    def renew(self) -> None:
-        """Begin anew."""
-        self.until = time.monotonic() + self.seconds
-
-    @property
-    def passed(self) -> bool:
-        """Whether the limit is over."""
-        return time.monotonic() >= self.until
-
-    def extend(self) -> bool:
-        """There is nothing to add."""
-        return not self.passed
-
-
 class _Run(broker.Broker):
-    """One run of a cell's function, carried out by the grader's broker."""
+    """One run of a cell's function, carried out by the grader's broker.
 
-    children: list[Any]
+    The time limit is that of ranks that compute: it begins anew whenever one of them calls an operation.
+    """
 
-    def __init__(self, children: Sequence[Process], seconds: float) -> None:
-        super().__init__(self, Build("", "", "", "world", (), (), (), "", ""), children, seconds)  # type: ignore[arg-type]
-        self.deadline = _Patience(seconds)  # type: ignore[assignment]
-        self.reader = self
+    def __init__(self, workers: Workers, crew: Sequence[Worker], seconds: float) -> None:
+        super().__init__(workers, crew, seconds, _unread, _line)
+        self.workers, self.crew = workers, crew
         self.steps: dict[tuple[int, int], int] = {}  # rank and number of its call -> when it was carried out
         self.rounds = 0
         self.left: dict[int, int] = {}  # rank -> the round in which its function ended
         self.reports: dict[int, RankReport] = {}
         self.places: dict[int, list[int]] = {}  # rank -> the event to which each of its operations belongs
 
-    # What the broker asks of a runner.
-
-    def line(self, unit: Any, line: Any) -> int | None:
-        """The reader's line, as the rank says."""
-        return line if type(line) is int else None
-
-    def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
-        """A rank's reply is read later."""
-        return Outcome("value")
-
-    # What a run of a cell adds.
-
     def _hear(self, rank: int, message: Message | None) -> None:
-        self.deadline.renew()  # type: ignore[attr-defined]
+        self.deadline = Deadline((), self.deadline.seconds)
         if message and message.get("kind") == "leave":
             self.left[rank] = self.rounds
         if message and message.get("kind") == "post" and message.get("handle") == broker.MAX_OPERATIONS:
@@ -151,12 +118,12 @@ class _Run(broker.Broker):
         """A real world ends without a word about these."""
 
     def _late(self, running: Sequence[int]) -> Outcome:
-        process.locate([self.children[rank] for rank in running], LOCATING)
+        self.workers.locate([self.crew[rank] for rank in running], LOCATING)
         return super()._late(running)
 
     def found(self) -> list[RankOutcome]:
         """What became of each rank, as a supervisor of real processes would say it."""
-        return [self._found(rank, child.outcome) for rank, child in enumerate(self.children)]
+        return [self._found(rank, child.outcome) for rank, child in enumerate(self.crew)]
 
     def _found(self, rank: int, outcome: RankOutcome) -> RankOutcome:
         reply = self.replies[rank]
@@ -169,6 +136,16 @@ class _Run(broker.Broker):
             outcome.waiting = str(reply["waiting"])
             outcome.report = None if outcome.waiting else report
         return outcome
+
+
+def _unread(child: Child, reply: Message) -> Outcome:
+    """A rank's final reply is read when the run is over."""
+    return Outcome("value")
+
+
+def _line(unit: Any, line: Any) -> int | None:
+    """The reader's line, as the rank says it."""
+    return line if type(line) is int else None
 
 
 @dataclass(frozen=True)
@@ -196,42 +173,47 @@ def _nothing(*_: object) -> None:
     """Nobody listens."""
 
 
-class _Stage:
-    """The workers of a page as a cell uses them: one run at a time."""
+class _Cell:
+    """The cell that is being run: what its worlds run on, one at a time, and who is told what they do."""
+
+    workers: Workers
 
     def __init__(self) -> None:
-        self.crew: list[Process] = []
-        self.clear()
+        self.crew: list[Worker] = []
+        self.last: Last | None = None
 
-    def clear(
+    def begin(
         self,
+        workers: Workers,
         ranks: int | None = None,
         playing: Callable[[bool], Any] = _nothing,
         say: Callable[[str, int], Any] = _nothing,
     ) -> None:
-        """Before a cell: forget the run before.
+        """Before a cell: forget what the one before did.
 
         Args:
+            workers: those on which the ranks run.
             ranks: the number of ranks that the reader has chosen, if any.
             playing: called with True when ranks begin to run, and with False when they have ended.
             say: called with each line that a rank prints, and its rank.
         """
-        self.last: Last | None = None
-        self.ranks, self.playing, self.say = ranks, playing, say
+        self.last = None
+        self.workers, self.ranks, self.playing, self.say = workers, ranks, playing, say
 
-    def cast(self, ranks: int) -> list[Process]:
+    def start(self, ranks: int) -> list[Worker]:
         """A worker for each rank, all of them up.
 
         Raises:
             WorldError: one does not start.
         """
-        self.crew = [Process() for _ in range(ranks)]
+        self.crew = [self.workers.start() for _ in range(ranks)]
         for rank, child in enumerate(self.crew):
             child.printed = Printed(functools.partial(self._say, rank)).write
             child.send(do="hello")
-        waiting, until = {*self.crew}, time.monotonic() + STARTING
+        waiting: set[Child] = {*self.crew}
+        until = time.monotonic() + STARTING
         while waiting:
-            greeted = process.exchange(waiting, until)
+            greeted = self.workers.exchange(waiting, until)
             if not greeted or not all(message for _, message in greeted):
                 raise WorldError("the ranks of this page do not start: load the page again")
             waiting -= {child for child, _ in greeted}
@@ -240,14 +222,14 @@ class _Stage:
     def _say(self, rank: int, line: str) -> None:
         self.say(line, rank)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give back the workers."""
         for child in self.crew:
             child.kill()
         self.crew = []
 
 
-STAGE = _Stage()
+CELL = _Cell()
 
 
 def prepare(*modules: str) -> None:
@@ -268,31 +250,31 @@ def run(
         ValueError: an argument is outside its range, or asks for what a page does not have.
         WorldError: a rank raised or died, or the ranks cannot go on.
     """
-    ranks = STAGE.ranks or ranks
+    ranks = CELL.ranks or ranks
     results.check(fn, ranks, timeout, backend, withheld)
     _refuse(ranks, backend)
     if withheld is not None:
         raise _kept(_incomplete(ranks, withheld), ranks)
     call = b2a_base64(serialization.pack((fn, args)), newline=False).decode()
-    STAGE.playing(True)
+    CELL.playing(True)
     try:
-        children = STAGE.cast(ranks)
-        for rank, child in enumerate(children):
-            child.send(do="run", call=call, rank=rank, ranks=ranks)
-        world = _Run(children, min(timeout, QUIET))
+        crew = CELL.start(ranks)
+        for rank, worker in enumerate(crew):
+            worker.send(do="run", call=call, rank=rank, ranks=ranks)
+        world = _Run(CELL.workers, crew, min(timeout, QUIET))
         ended = world.run()
-        for child in children:
-            child.ids.clear()  # all that live have replied, and their workers stay
+        for worker in crew:
+            worker.ids.clear()  # all that live have replied, and stay
         return _told(world, ended, ranks)
     finally:
-        STAGE.leave()
-        STAGE.playing(False)
+        CELL.release()
+        CELL.playing(False)
 
 
 def _refuse(ranks: int, backend: str | None) -> None:
     if backend == "nccl":
         raise ValueError(f"backend nccl needs a GPU for each rank, got ranks={ranks} and 0 GPUs")
-    places = process.HALL.port.places if process.HALL.port else 0
+    places = CELL.workers.places
     if ranks > places:
         raise ValueError(
             f"this page starts at most {places} ranks, got ranks={ranks}: run it in Colab or on your machine"
@@ -337,7 +319,7 @@ def _keep(world: _Run, lines: Sequence[Sequence[str]], ranks: int, error: str = 
     """Note the last run for the page's script."""
     rows = [row for rank in sorted(world.reports) for row in _rows(world, rank)]
     events = [PageEvent(*row) for _, report in sorted(world.reports.items()) for row in report.events]
-    STAGE.last = Last(ranks, rows, str(Ledger(events, ranks)), [list(of_rank) for of_rank in lines], error)
+    CELL.last = Last(ranks, rows, str(Ledger(events, ranks)), [list(of_rank) for of_rank in lines], error)
 
 
 def _rows(world: _Run, rank: int) -> list[list[Any]]:
@@ -352,5 +334,5 @@ def _rows(world: _Run, rank: int) -> list[list[Any]]:
 
 def _kept(error: WorldError, ranks: int) -> WorldError:
     """``error``, noted as that of the last run."""
-    STAGE.last = Last(ranks, [], str(Ledger((), ranks)), [[] for _ in range(ranks)], str(error))
+    CELL.last = Last(ranks, [], str(Ledger((), ranks)), [[] for _ in range(ranks)], str(error))
     return error

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import time
 from binascii import b2a_base64
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
-from autograder.items import Build, Desk, Kill, NoQuestion
+from autograder.items import Desk, Kill, NoQuestion
 from autograder.marking.outcome import Outcome
 from autograder.marking.values import Malformed
 from autograder.running import collectives
-from autograder.running.deadlines import Deadline
 from autograder.running.matching import OpenOperations
 from autograder.running.messages import Message
 from autograder.running.operations import COLLECTIVES, Operation, blocks_of, check, read
-from autograder.running.process import Process, exchange
-from autograder.running.replies import Reader
+from autograder.running.transport import Child, Transport, deadline_of
 from rankzero.events import Event
 
 #: Limits of one case: operations of one rank, and bytes sent by all ranks.
@@ -47,13 +45,10 @@ class Ended(Exception):
         self.outcome = outcome
 
 
-class ReplyReader(Protocol):
-    """What the broker needs of a runner: a reader for line numbers, and the outcome of a final reply."""
-
-    reader: Reader
-
-    def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
-        """What a final reply of ``child`` means."""
+#: The outcome of a child's final reply.
+ReadReply = Callable[[Child, Message], Outcome]
+#: The number of a line, as a child says it in its unit; None if there is no such line.
+ReadLine = Callable[[Any, Any], int | None]
 
 
 class Broker:
@@ -63,10 +58,17 @@ class Broker:
     """
 
     def __init__(
-        self, runner: ReplyReader, item: Build, children: Sequence[Process], seconds: float, desk: Desk | None = None
+        self,
+        transport: Transport,
+        children: Sequence[Child],
+        seconds: float,
+        read_reply: ReadReply,
+        read_line: ReadLine,
+        desk: Desk | None = None,
     ) -> None:
-        self.runner, self.item, self.children, self.desk = runner, item, list(children), desk
-        self.deadline = Deadline([child.pid for child in children], seconds)
+        self.transport, self.children, self.desk = transport, list(children), desk
+        self.read_reply, self.read_line = read_reply, read_line
+        self.deadline = deadline_of(children, seconds)
         self.began = time.monotonic()
         ranks = range(len(self.children))
         self.operations: list[list[Operation]] = [[] for _ in ranks]
@@ -112,12 +114,15 @@ class Broker:
             for child, message in self._said(running):
                 self._hear(self.children.index(child), message)
 
-    def _said(self, ranks: Sequence[int]) -> list[tuple[Process, Message | None]]:
+    def _said(self, ranks: Sequence[int]) -> list[tuple[Child, Message | None]]:
         """Messages of some of these ranks; ends the case if none comes in time."""
-        while not (got := exchange([self.children[rank] for rank in ranks], self.deadline.until)):
+        while not (got := self._exchange(ranks, self.deadline.until)):
             if not self.deadline.extend():
                 raise Ended(self._late(ranks))
         return got
+
+    def _exchange(self, ranks: Sequence[int], until: float) -> list[tuple[Child, Message | None]]:
+        return self.transport.exchange([self.children[rank] for rank in ranks], until)
 
     def _check_time(self) -> None:
         """End the case if its time is up: carrying messages takes time too."""
@@ -153,7 +158,7 @@ class Broker:
             raise Ended(Outcome("died", detail=f"rank {rank} broke the rules of its channel")) from None
 
     def _begin(self, rank: int, message: Message) -> None:
-        line = self.runner.reader.line(message.get("unit"), message.get("line"))
+        line = self.read_line(message.get("unit"), message.get("line"))
         operation = read(message, rank, len(self.children), line, time.monotonic() - self.began)
         check(
             operation.handle == len(self.operations[rank]) < MAX_OPERATIONS
@@ -289,12 +294,12 @@ class Broker:
 
     def _end(self, how: Literal["end", "abort"]) -> None:
         """Make every rank send its final reply, and kill those that do not within a second."""
-        deadline = Deadline([child.pid for child in self.children], 1.0)
+        deadline = deadline_of(self.children, 1.0)
         for rank, child in enumerate(self.children):
             if child.alive and self.replies[rank] is None and (self.ended[rank] or self.waits[rank]):
                 child.tell(do="end" if self.ended[rank] else how)
         while open_ranks := [r for r, child in enumerate(self.children) if child.alive and self.replies[r] is None]:
-            got = exchange([self.children[rank] for rank in open_ranks], deadline.until)
+            got = self._exchange(open_ranks, deadline.until)
             if not got and not deadline.extend():
                 for rank in open_ranks:
                     self.children[rank].kill()
@@ -313,9 +318,7 @@ class Broker:
 
     def _outcomes(self) -> list[Outcome]:
         pairs = enumerate(zip(self.children, self.replies, strict=True))
-        return [
-            self.runner.outcome(self.item, child, reply) if reply else _gone(r, child) for r, (child, reply) in pairs
-        ]
+        return [self.read_reply(child, reply) if reply else _gone(rank, child) for rank, (child, reply) in pairs]
 
     def _worst(self) -> Outcome | None:
         """The outcome of ranks that raised by themselves, which explains why others got stuck; None if none did."""
@@ -324,8 +327,13 @@ class Broker:
             for r, o in enumerate(self._outcomes())
             if self.ended[r] == "raised" and o.kind in ("raised", "refused")
         }
-        own = {rank: outcome for rank, outcome in raised.items() if self.replies[rank].get("error") != "Abort"}  # type: ignore[union-attr]
+        own = {rank: outcome for rank, outcome in raised.items() if not self._was_aborted(rank)}
         return self._of_some(own) if own else None
+
+    def _was_aborted(self, rank: int) -> bool:
+        """Whether the rank says that the broker ended its function."""
+        reply = self.replies[rank]
+        return reply is not None and reply.get("error") == "Abort"
 
     def _outcome(self) -> Outcome:
         """The outcome when every rank has ended by itself."""
@@ -353,7 +361,7 @@ class Broker:
         )
 
 
-def _gone(rank: int, child: Process) -> Outcome:
+def _gone(rank: int, child: Child) -> Outcome:
     """The outcome of a rank without a final reply."""
     return Outcome("died", detail=f"rank {rank}: {child.ended}" if child.ended else "a rank did not answer")
 

@@ -14,12 +14,11 @@ from autograder.marking import probing
 from autograder.marking.outcome import Outcome
 from autograder.running import driver_imports, packages
 from autograder.running.deadlines import Deadline
-from autograder.running.limits import PACKAGES, Limits, Package, resources
+from autograder.running.limits import Limits
 from autograder.running.messages import Message
-from autograder.running.process import Process, exchange
 from autograder.running.replies import Reader
-from autograder.sandbox import Sandbox, site_packages
-from autograder.sandbox.launch import SandboxFailed
+from autograder.running.transport import Child, Transport, deadline_of
+from autograder.starting import PACKAGES, NotStarted, Package
 from autograder.submission import Submission
 from rankzero import checks
 from rankzero.facts import units
@@ -39,23 +38,23 @@ class ChildLost(Exception):
 
 
 class Children:
-    """The child processes of a submission, started when needed.
+    """The children of a submission, started when needed.
 
     Attributes:
-        processes: those started so far, by imported package and rank; some may have ended.
+        started: those started so far, by imported package and rank; some may have ended.
         answer: answers a question that a driver asks during a call, with plain data for JSON, and raises NoQuestion for
             anything else. None if no driver asks questions.
         extension: seconds by which deadlines were extended for a busy host, in all.
         public: whether they have run only public cases, so that their problems may be reported.
     """
 
-    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits, reader: Reader) -> None:
-        self.submission, self.sandbox, self.limits, self.reader = submission, sandbox, limits, reader
-        self.processes: dict[tuple[Package, int], Process] = {}
+    def __init__(self, submission: Submission, transport: Transport, limits: Limits, reader: Reader) -> None:
+        self.submission, self.transport, self.limits, self.reader = submission, transport, limits, reader
+        self.started: dict[tuple[Package, int], Child] = {}
         self.answer: Callable[[Any], Any] | None = None
         self.extension = 0.0
         self.public = True
-        self._loaded: dict[tuple[Process, str], list[str]] = {}
+        self._loaded: dict[tuple[Child, str], list[str]] = {}
         self._packages: dict[str, Package] = {}
         self._skip: dict[Place, str] = {}
         self._problems: dict[str, None] = {}
@@ -65,16 +64,16 @@ class Children:
     def close(self) -> None:
         """Kill every child, even if killing one of them fails."""
         with contextlib.ExitStack() as stack:
-            for child in self.processes.values():
+            for child in self.started.values():
                 stack.callback(child.kill)
-            self.processes.clear()
+            self.started.clear()
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Sentences about units that could not be run, found before any hidden case."""
         return tuple(self._problems)
 
-    def problems_with(self, item: Build, child: Process) -> list[str]:
+    def problems_with(self, item: Build, child: Child) -> list[str]:
         """Sentences about the units of ``item`` that ``child`` could not run."""
         return self._loaded.get((child, self._home(item)), [])
 
@@ -82,7 +81,7 @@ class Children:
         """The module of the submission in which an item's function is looked for; empty for the shared namespace."""
         return self.submission.homes.get(item.function, item.module) or ""
 
-    def loaded(self, item: Build, ranks: int) -> list[Process]:
+    def loaded(self, item: Build, ranks: int) -> list[Child]:
         """Living children, one for each rank, that have run the units of ``item``; new ones are started side by side.
 
         Raises:
@@ -100,21 +99,21 @@ class Children:
             return children
         return self.loaded(item, ranks)
 
-    def _ready(self, package: Package, ranks: int) -> list[Process]:
+    def _ready(self, package: Package, ranks: int) -> list[Child]:
         """Children that have started; those that fail to start get a second try.
 
         Raises:
-            SandboxFailed: a child failed to start twice.
+            NotStarted: a child failed to start twice.
         """
         try:
             return self._started(package, ranks)
-        except SandboxFailed:
-            for (name, _), child in self.processes.items():
+        except NotStarted:
+            for (name, _), child in self.started.items():
                 if name == package and not child.ready:
                     child.kill()
         return self._started(package, ranks)
 
-    def _started(self, package: Package, ranks: int) -> list[Process]:
+    def _started(self, package: Package, ranks: int) -> list[Child]:
         children = [self._start(package, rank) for rank in range(ranks)]
         self._await_ready([child for child in children if not child.ready])
         return children
@@ -138,23 +137,19 @@ class Children:
         self._end(self._package(item))
 
     def _end(self, package: Package) -> None:
-        for (name, _), child in self.processes.items():
+        for (name, _), child in self.started.items():
             if name == package:
                 child.kill()
 
-    def _start(self, package: Package, rank: int) -> Process:
+    def _start(self, package: Package, rank: int) -> Child:
         key = (package, rank)
-        child = self.processes.get(key)
+        child = self.started.get(key)
         if child is None or not child.alive:
-            folders = site_packages() if package else ()
             drivers = sorted(self._drivers[package])
-            child = self.processes[key] = Process(self.sandbox.launch(folders, package))
+            child = self.started[key] = self.transport.start(package)
             child.send(
                 do="start",
-                limits=resources(package, child.inside or "user" in child.walls),
-                walls=child.walls,
-                packages=folders,
-                preload=[package] if package else [],
+                **child.settings,
                 drivers=drivers,
                 course={name: text for one in drivers for name, text in driver_imports.sources(one).items()},
                 units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
@@ -163,33 +158,33 @@ class Children:
             )
         return child
 
-    def _await_ready(self, children: Sequence[Process]) -> None:
+    def _await_ready(self, children: Sequence[Child]) -> None:
         """Wait until the children have started. None of the submission's code has run yet: a failure is not its fault.
 
         Raises:
-            SandboxFailed: a child did not start, or did not start with its walls.
+            NotStarted: a child did not start, or did not start with its walls.
         """
-        deadline = Deadline([child.pid for child in children], self.limits.packages)
+        deadline = deadline_of(children, self.limits.packages)
         for child in children:
             try:
                 reply = self.reply(child, deadline, "the interpreter did not start")
             except ChildLost as lost:
-                raise SandboxFailed(f"a child did not start: {lost}") from None
+                raise NotStarted(f"a child did not start: {lost}") from None
             if reply.get("kind") != "ready":
                 child.kill()
-                raise SandboxFailed(f"a child did not start: {reply.get('wall') or reply.get('error')}")
-            child.enter()
+                raise NotStarted(f"a child did not start: {reply.get('wall') or reply.get('error')}")
+            child.confine()
             child.ready = True
 
     def _is_left_out(self) -> bool:
         """Whether the child was lost to a statement that the next child leaves out, so that it is worth a try."""
         return self._last is not None and self._last[1] is not None and len(self._skip) <= STATEMENTS
 
-    def _load(self, item: Build, children: Sequence[Process]) -> None:
+    def _load(self, item: Build, children: Sequence[Child]) -> None:
         """Run the units of ``item``. Later children skip a unit, or a statement, that hangs or ends its child."""
         for child in children:
             child.send(do="load", module=self._home(item), skip=[list(place) for place in self._skip])
-        deadline = Deadline([child.pid for child in children], self.limits.imports)
+        deadline = deadline_of(children, self.limits.imports)
         for child in children:
             reply = self._await_load(child, deadline)
             found = [self._problem(problem) for problem in _list(reply.get("problems"))[:100]]
@@ -197,7 +192,7 @@ class Children:
             if self.public:
                 self._problems.update(dict.fromkeys(found))
 
-    def _await_load(self, child: Process, deadline: Deadline) -> Message:
+    def _await_load(self, child: Child, deadline: Deadline) -> Message:
         self._last = None
         try:
             return self.reply(child, deadline, "importing did not end")
@@ -238,7 +233,7 @@ class Children:
 
     # Replies.
 
-    def reply(self, child: Process, deadline: Deadline, what: str) -> Message:
+    def reply(self, child: Child, deadline: Deadline, what: str) -> Message:
         """Wait for the reply of ``child``, and note which units start running meanwhile.
 
         Raises:
@@ -250,10 +245,10 @@ class Children:
         finally:
             self.extension += deadline.extension - before
 
-    def _replied(self, child: Process, deadline: Deadline, what: str) -> Message:
+    def _replied(self, child: Child, deadline: Deadline, what: str) -> Message:
         while True:
             # The deadline comes first: a child may send other messages endlessly.
-            got = [] if deadline.passed else exchange([child], deadline.until)
+            got = [] if deadline.passed else self.transport.exchange([child], deadline.until)
             if not got and deadline.extend():
                 continue
             if not got:
@@ -271,7 +266,7 @@ class Children:
                 child.ids.popleft()
                 return reply
 
-    def _answer(self, child: Process, reply: Message) -> None:
+    def _answer(self, child: Child, reply: Message) -> None:
         """Answer a question that the driver of an item asks during a call.
 
         Raises:

@@ -28,7 +28,9 @@ from autograder.marking.papers import (
     run_slip_here,
     vectors_hash,
 )
+from autograder.running.process import Processes
 from autograder.running.slip_runner import SlipRunner
+from autograder.sandbox import Sandbox
 
 
 class Exam:
@@ -48,7 +50,9 @@ class Exam:
         self.items, self.key, self.questions = tuple(items), key, tuple(questions)
         self._sheets: dict[str, ExamSheet] = {}
         self._papers: dict[str, Paper] = {}
-        self._slip_runner = slip_runner or SlipRunner([item for item in items if item.grade in ("tensor", "world")])
+        self._slip_runner = slip_runner or SlipRunner(
+            [item for item in items if item.grade in ("tensor", "world")], lambda: Processes(Sandbox.measure("none"))
+        )
         self._lock = threading.Lock()
 
     def __enter__(self) -> Exam:

@@ -21,6 +21,7 @@ from autograder.marking.outcome import Outcome
 from autograder.marking.papers import CannotJudge, Paper
 from autograder.running.exam import Exam
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -44,7 +45,7 @@ def ask(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | N
     """The submission's answers, without any expected value. Never raises because of what a submission does."""
     started = time.perf_counter()
     there = [item for item in exam.items if _is_named(submission, item)]
-    with Runner(submission, sandbox, limits or Limits.of(exam.items), there) as runner:
+    with Runner(submission, Processes(sandbox), limits or Limits.of(exam.items), there) as runner:
         public = {item.id: _ask(runner, submission, item, item.cases, losses=1) for item in exam.items}
         problems = (*submission.problems, *runner.problems)
         runner.hide()

@@ -1,4 +1,4 @@
-"""Limits of a submission and its children: time, memory, processes."""
+"""Limits of a submission: of time, and of the memory that its answers take."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autograder.items import Build
-from autograder.sandbox import Package
 
 MIB = 1 << 20
-#: The packages that a child may import in advance, heaviest first.
-PACKAGES: tuple[Package, ...] = ("torch", "numpy")
-#: Address space of a child by its heaviest package, bytes.
-MEMORY: dict[Package, int] = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
 #: Which of a submission's two time limits an item counts against.
 Budget = Literal["plain", "tensors"]
 
@@ -59,10 +54,3 @@ class Limits:
 def budget_of(item: Build) -> Budget:
     """The time limit that an item counts against."""
     return "plain" if item.grade in ("call", "calls") else "tensors"
-
-
-def resources(package: Package, alone: bool) -> dict[str, int]:
-    """Resource limits of a child, for setrlimit. ``alone``: whether no other process runs as its user."""
-    limits = {"CPU": 300 if package else 60, "AS": MEMORY[package], "FSIZE": 16 * MIB, "NOFILE": 256, "CORE": 0}
-    limits["STACK"] = 8 * MIB
-    return limits | ({"NPROC": 64} if alone else {})

@@ -23,6 +23,7 @@ from autograder.items import Arena, Case, Milestone, Tensor
 from autograder.marking import compare
 from autograder.marking.outcome import Outcome
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -59,7 +60,7 @@ def tries(milestone: Milestone, submission: Submission, sandbox: Sandbox, key: b
 def _try(milestone: Milestone, submission: Submission, sandbox: Sandbox, place: Arena) -> Try:
     """One try, in a process of its own."""
     limits = Limits(call=milestone.seconds, tensors=2 * milestone.seconds, losses=1)
-    with Runner(submission, sandbox, limits, [milestone.item]) as runner:
+    with Runner(submission, Processes(sandbox), limits, [milestone.item]) as runner:
         runner.children.answer = place.answer
         started = time.perf_counter()
         (outcome,) = runner.run(milestone.item, [Case(args=(milestone.steps, place.seed))])

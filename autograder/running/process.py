@@ -1,12 +1,9 @@
-"""One child process: its pipes, which never block and have limits, and how it is ended with all it has started."""
+"""The grader's children: processes in a sandbox, with pipes that never block, ended with all that they have started."""
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import json
 import os
-import secrets
 import select
 import signal
 import subprocess
@@ -15,9 +12,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.marking.values import MAX_LINE, Malformed
-from autograder.running.messages import Message, message_of
-from autograder.sandbox.launch import Launch, SandboxFailed
+from autograder.marking.values import MAX_LINE
+from autograder.running.messages import Message
+from autograder.running.transport import Child
+from autograder.sandbox import Launch, Sandbox, site_packages
 from autograder.sandbox.runaways import (
     ALIVE,
     PR_SET_CHILD_SUBREAPER,
@@ -26,20 +24,26 @@ from autograder.sandbox.runaways import (
     end_runaways,
     subreaping,
 )
+from autograder.starting import NotStarted, Package
 
-__all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "become_subreaper", "exchange", "remove", "subreaping"]
+__all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "Processes", "become_subreaper", "remove", "subreaping"]
+
+MIB = 1 << 20
+#: Address space of a child by its heaviest package, bytes.
+MEMORY: dict[Package, int] = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
 
 
-class Process:
+class Process(Child):
     """A child that is started with ``launch``.
 
-    Each request has a new random id, which its reply must carry. More calls may be queued behind the one in flight, so
-    that the child need not wait for the grader. What a submission prints is read, so that the child cannot block, and
-    dropped, because it could reveal hidden inputs.
+    What a submission prints is read, so that the child cannot block, and dropped, because it could reveal hidden
+    inputs.
     """
 
     def __init__(self, launch: Launch) -> None:
-        self.inside, self.walls, self._hooks = launch.inside, launch.walls, launch.hooks
+        super().__init__()
+        self.inside, self._hooks = launch.inside, launch.hooks
+        self.settings = settings(launch)
         if not launch.inside:
             become_subreaper()
         self._folder = None if launch.inside else tempfile.mkdtemp(prefix="submission-")
@@ -51,16 +55,13 @@ class Process:
                 self._popen.wait()
                 ALIVE.discard(self)
             self._clean_up()
-            raise SandboxFailed(f"no child can be started: {error}") from None
+            raise NotStarted(f"no child can be started: {error}") from None
         pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         self._requests, self._replies, self._prints = (pipe.fileno() for pipe in pipes if pipe)
         for descriptor in (self._requests, self._replies, self._prints):
             os.set_blocking(descriptor, False)
         self._out, self._in = bytearray(), bytearray()
         self._printing = True
-        self.ids: collections.deque[str] = collections.deque()
-        self.alive, self.ready = True, False
-        self.ended = ""
 
     def _spawn(self, launch: Launch) -> None:
         if self._folder:
@@ -80,42 +81,28 @@ class Process:
                 bufsize=0,
             )
             self.pid = self._popen.pid
+            self.pids = (self.pid,)
             ALIVE.add(self)
 
-    def enter(self) -> None:
-        """Set the outer limits of the child, which has started but not yet run any code of the submission.
+    def confine(self) -> None:
+        """Set the outer limits of the child, as each hook does.
 
         Raises:
-            SandboxFailed: the limits cannot be set.
+            NotStarted: the limits cannot be set.
         """
         try:
             for hook in self._hooks:
                 hook.enter(self.pid)
         except OSError as error:
             self.kill()
-            raise SandboxFailed(f"a child cannot be bounded: {error}") from None
+            raise NotStarted(f"a child cannot be bounded: {error}") from None
 
     # Talking.
 
-    def send(self, **message: Any) -> None:
-        """Queue a request under a new id; earlier requests no longer count as in flight."""
-        self.ids.clear()
-        self.queue(json.dumps(message))
-
-    def queue(self, *requests: str) -> None:
-        """Queue requests, JSON objects, behind those in flight."""
-        named = [(secrets.token_hex(8), request) for request in requests]
-        self.ids.extend(identifier for identifier, _ in named)
-        self._put(named)
-
-    def tell(self, **message: Any) -> None:
-        """Queue a message that belongs to the request in flight."""
-        self._put([(self.ids[0], json.dumps(message))])
-
-    def _put(self, messages: Sequence[tuple[str, str]]) -> None:
-        """Queue JSON objects under their ids, and write as much of them as the pipe accepts."""
+    def put(self, lines: Sequence[str]) -> None:
+        """Queue lines, and write as much of them as the pipe accepts."""
         if self.alive:
-            self._out += "".join(f'{{"id": "{identifier}", {text[1:]}\n' for identifier, text in messages).encode()
+            self._out += "".join(f"{line}\n" for line in lines).encode()
             self._write()
 
     def _write(self) -> None:
@@ -136,7 +123,7 @@ class Process:
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._replies, 1 << 18)
             if not data:
-                self._end(self._status())
+                self.end(self._status())
                 return None
             self._in += data
         return self._next()
@@ -146,22 +133,11 @@ class Process:
         if end < 0:
             if len(self._in) <= MAX_LINE:
                 return Message()
-            self._end("it flooded the grader's channel")
+            self.end("it flooded the grader's channel")
             return None
         line = bytes(self._in[:end])
         del self._in[: end + 1]
-        try:
-            message = message_of(line, self.ids[0]) if self.ids else None
-        except Malformed:
-            self._end("it wrote on the grader's channel")
-            return None
-        if message is None:
-            self._end("it answered what was not asked")
-        return message
-
-    def _end(self, reason: str) -> None:
-        self.kill()
-        self.ended = reason
+        return self.heard(line)
 
     def _status(self) -> str:
         """Why the process ended, in words."""
@@ -210,22 +186,44 @@ class Process:
                 pass
 
 
-def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, Message | None]]:
-    """Write what is queued and read until at least one process has replied or ended, or until ``deadline``.
+class Processes:
+    """The transport of the grader: each child is a process in ``sandbox``."""
 
-    None stands for the reply of a process that has ended. An empty list means that the deadline has passed.
-    """
-    living = [process for process in processes if process.alive]
-    replies = [(process, message) for process in living if (message := process._next()) != {}]
-    while not replies:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return []
-        for process in _ready(living, left):
-            message = process._read()
-            if message != {}:
-                replies.append((process, message))
-    return replies
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+
+    def start(self, package: Package) -> Process:
+        """Start a child behind the walls of the sandbox."""
+        return Process(self.sandbox.launch(site_packages() if package else (), package))
+
+    def exchange(self, children: Iterable[Child], deadline: float) -> list[tuple[Child, Message | None]]:
+        """Write what is queued and read until at least one child has replied or ended, or until ``deadline``."""
+        living = [child for child in children if isinstance(child, Process) and child.alive]
+        replies: list[tuple[Child, Message | None]] = []
+        replies += ((child, message) for child in living if (message := child._next()) != {})
+        while not replies:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return []
+            replies += ((child, message) for child in _ready(living, left) if (message := child._read()) != {})
+        return replies
+
+
+def settings(launch: Launch) -> dict[str, Any]:
+    """What a child is told to do to itself before any of the submission's code runs."""
+    return {
+        "limits": resources(launch.package, alone=launch.inside or "user" in launch.walls),
+        "walls": launch.walls,
+        "packages": launch.packages,
+        "preload": [launch.package] if launch.package else [],
+    }
+
+
+def resources(package: Package, alone: bool) -> dict[str, int]:
+    """Resource limits of a child, for setrlimit. ``alone``: whether no other process runs as its user."""
+    limits = {"CPU": 300 if package else 60, "AS": MEMORY[package], "FSIZE": 16 * MIB, "NOFILE": 256, "CORE": 0}
+    limits["STACK"] = 8 * MIB
+    return limits | ({"NPROC": 64} if alone else {})
 
 
 def _ready(processes: list[Process], seconds: float) -> list[Process]:

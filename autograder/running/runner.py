@@ -1,11 +1,12 @@
 """Runs a submission's functions: cases in, outcomes out.
 
-A runner knows inputs but no expected values. It raises ``SandboxFailed`` if a sandbox cannot be set up, but never
-because of anything that a submission does.
+A runner knows inputs but no expected values. It raises ``NotStarted`` if a child cannot be started, but never because
+of anything that a submission does.
 """
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterable, Sequence
 
@@ -15,12 +16,10 @@ from autograder.marking.outcome import NO_TIME, TOO_MUCH, Outcome
 from autograder.marking.requests import prepared, request
 from autograder.running.broker import Broker
 from autograder.running.children import ChildLost, Children
-from autograder.running.deadlines import Deadline
 from autograder.running.limits import Limits, budget_of
 from autograder.running.messages import Message
-from autograder.running.process import Process
 from autograder.running.replies import Reader
-from autograder.sandbox import Sandbox
+from autograder.running.transport import Child, Transport, deadline_of
 from autograder.submission import Submission
 
 #: The most calls queued in a child, which answers them one by one, and how few must be left before more are queued.
@@ -37,13 +36,13 @@ class Runner:
     """
 
     def __init__(
-        self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None, items: Iterable[Build] = ()
+        self, submission: Submission, transport: Transport, limits: Limits | None = None, items: Iterable[Build] = ()
     ) -> None:
         """``items``: those that will be run, as far as known, so that their drivers are loaded from the start."""
-        self.submission, self.sandbox, self.limits = submission, sandbox, limits or Limits()
+        self.submission, self.transport, self.limits = submission, transport, limits or Limits()
         self.reader = Reader(submission)
-        self.children = Children(submission, sandbox, self.limits, self.reader)
-        self._child: Process | None = None  # the one that runs the calls of the current item
+        self.children = Children(submission, transport, self.limits, self.reader)
+        self._child: Child | None = None  # the one that runs the calls of the current item
         self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
         self._room = self.limits.answers
         self.desk: Desk | None = None  # answers what the drivers of a world ask
@@ -122,7 +121,7 @@ class Runner:
         self._child = child
         if len(child.ids) <= LOW:
             child.queue(*(prepared(item, case) for case in cases[place + len(child.ids) : place + AHEAD]))
-        reply = self.children.reply(child, Deadline([child.pid], self._limit(item)), f"{item.function} does not return")
+        reply = self.children.reply(child, deadline_of([child], self._limit(item)), f"{item.function} does not return")
         return self.outcome(item, child, reply)
 
     def _limit(self, item: Build) -> float:
@@ -130,7 +129,7 @@ class Runner:
         most = self.limits.world if item.grade == "world" else self.limits.call
         return max(0.1, min(most, self._left[budget_of(item)]))
 
-    def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
+    def outcome(self, item: Build, child: Child, reply: Message) -> Outcome:
         """What a final reply of ``child`` means.
 
         Raises:
@@ -147,7 +146,7 @@ class Runner:
             raise ChildLost(Outcome("died", detail="it wrote on the grader's channel"))
         return outcome
 
-    def _missing(self, item: Build, child: Process) -> Outcome:
+    def _missing(self, item: Build, child: Child) -> Outcome:
         problems = self.children.problems_with(item, child)
         if problems:
             return Outcome("unloadable", detail=f"there is no {item.function}: {'; '.join(problems[:3])}")
@@ -160,7 +159,8 @@ class Runner:
         for rank, child in enumerate(children):
             message = request(item, case.args[rank], case.kwargs, ())
             child.send(rank=rank, ranks=len(children), **message)
-        broker = Broker(self, item, children, self._limit(item), self.desk)
+        read_reply = functools.partial(self.outcome, item)
+        broker = Broker(self.transport, children, self._limit(item), read_reply, self.reader.line, self.desk)
         outcome = broker.run()
         self.children.extension += broker.deadline.extension
         for child in children:

@@ -7,7 +7,7 @@ broker says which sizes they are. And only the broker detects a deadlock at once
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from autograder import closure
 from autograder.items import Build, Case, Slip
@@ -15,7 +15,7 @@ from autograder.marking.outcome import Outcome
 from autograder.marking.papers import wrong_programs
 from autograder.running.limits import Limits
 from autograder.running.runner import Runner
-from autograder.sandbox import Sandbox
+from autograder.running.transport import Transport
 from autograder.submission import Submission, Unit
 
 #: Trusted programs have no overall budget; one that does not end only loses its own case.
@@ -23,10 +23,13 @@ LIMITS = Limits(submission=float("inf"), tensors=float("inf"), answers=float("in
 
 
 class SlipRunner:
-    """Runs the wrong programs of ``items``, as modules of one submission whose children start on first use."""
+    """Runs the wrong programs of ``items``, as modules of one submission whose children start on first use.
 
-    def __init__(self, items: Sequence[Build]) -> None:
-        self._items = items
+    ``transport`` is called on first use, too.
+    """
+
+    def __init__(self, items: Sequence[Build], transport: Callable[[], Transport]) -> None:
+        self._items, self._transport = items, transport
         programs = [(item, slip) for item in items for slip in wrong_programs(item)]
         self._modules = {(item.id, slip): f"slip_{number}" for number, (item, slip) in enumerate(programs)}
         self._programs = programs
@@ -39,7 +42,7 @@ class SlipRunner:
         function = slip.program.__name__ if slip.program else item.function
         with self._lock:
             if self._runner is None:
-                self._runner = Runner(self._submission(), Sandbox.measure("none"), LIMITS, self._items)
+                self._runner = Runner(self._submission(), self._transport(), LIMITS, self._items)
             return self._runner.run(item.moved_to(name, function), [case])[0]
 
     def _submission(self) -> Submission:

@@ -16,6 +16,7 @@ from autograder.marking import compare
 from autograder.marking.outcome import Outcome
 from autograder.running.broker import KILLED
 from autograder.running.limits import MIB, Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -35,7 +36,7 @@ def verdicts(
     asked again.
     """
     levels = system.levels if only is None else system.levels[only - 1 : only]
-    with Runner(submission, sandbox, limits(system), [system.item]) as runner:
+    with Runner(submission, Processes(sandbox), limits(system), [system.item]) as runner:
         player, absent = Player(system.item, runner), ""
         for level in levels:
             verdict = Verdict(absent) if absent else judged(level, draw(system, level, key), player)

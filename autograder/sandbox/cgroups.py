@@ -20,8 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from autograder.sandbox.launch import Guard, Hook, Launch, Layer, Package
+from autograder.sandbox.launch import Guard, Hook, Launch, Layer
 from autograder.sandbox.runaways import end_runaways, family
+from autograder.starting import Package
 
 MIB = 1 << 20
 

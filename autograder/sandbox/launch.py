@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.starting import Package
+
 #: What a layer can guard.
 Guard = Literal["time", "memory", "number of processes", "files", "network", "processes", "channels"]
-#: The heaviest package that a child imports; ``""`` for none.
-Package = Literal["", "numpy", "torch"]
 
 #: The grader's own folder, which no child may read.
 HERE = Path(__file__).resolve().parents[1]
@@ -35,10 +35,6 @@ SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 
 class SandboxRefused(Exception):
     """Isolation is required and this host cannot give it. The message is a sentence."""
-
-
-class SandboxFailed(Exception):
-    """A layer that worked when it was measured failed around a child: the grader is at fault, not the submission."""
 
 
 @functools.cache

@@ -26,13 +26,13 @@ from autograder.sandbox.launch import (
     Guard,
     Launch,
     Layer,
-    Package,
     SandboxRefused,
     child,
     interpreter,
 )
 from autograder.sandbox.seccomp import Seccomp
 from autograder.sandbox.user_drop import UserDrop
+from autograder.starting import Package
 
 #: How much isolation is asked for: what this host offers; files and network, or no grading; process limits only.
 Level = Literal["best", "required", "none"]

@@ -20,8 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.sandbox.launch import HERE, Guard, Hook, Launch, Layer, SandboxFailed, interpreter, trial
+from autograder.sandbox.launch import HERE, Guard, Hook, Launch, Layer, interpreter, trial
 from autograder.sandbox.runaways import end_runaways
+from autograder.starting import NotStarted
 
 #: By convention (systemd's table of UIDs) nobody uses the numbers between these. Where fewer are mapped, take from the
 #: upper half of those that are.
@@ -49,7 +50,7 @@ class UserDrop(Layer):
             return "only root can give a child another user"
         try:
             user = User()
-        except SandboxFailed as error:
+        except NotStarted as error:
             return str(error)
         try:
             said = trial({"user": user.number}, TRIAL.format(grader=[str(HERE / "files.py"), str(HERE / "bank")]))
@@ -91,7 +92,7 @@ class User(Hook):
             if self._free() and not alive(self.number):
                 return
             self._release()
-        raise SandboxFailed("uid: every user that was tried is in use")
+        raise NotStarted("uid: every user that was tried is in use")
 
     def _free(self) -> bool:
         """Claim the number: graders bind an abstract socket address for it, which only one process at a time can do."""

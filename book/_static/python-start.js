@@ -155,7 +155,7 @@ for name in os.listdir("/rankzero"):
         files.update(json.load(bundle))
     os.remove(f"/rankzero/{name}")
 os.makedirs("/rankzero/autograder/page")
-for path in ("__init__", "page/__init__", "page/install", "page/held", "page/start"):
+for path in ("__init__", "page/__init__", "page/install", "page/modules_in_memory", "page/start"):
     with open(f"/rankzero/autograder/{path}.py", "w", encoding="utf-8") as file:
         file.write(files[f"autograder/{path}.py"])
 sys.path.insert(0, "/rankzero")

@@ -292,7 +292,7 @@
   window.rankzeroRanks = {
     state,
     mend,
-    /* { cell, own, others, ranks }: runs a cell; gives { why, charts, world } (autograder/page/ask.py). What is stopped
+    /* { cell, own, others, ranks }: runs a cell; gives { why, charts, world } (autograder/page/cells.py). What is stopped
        fails with { stopped: true }. `told` may hear { progress, began, say }. */
     run: queued,
     /* { id, source, others }: checks a function; gives { html, state, passed, total }. */

@@ -3,7 +3,7 @@
    Between the broker and each rank there are two rings of bytes in shared memory, one for each direction, with one writer
    and one reader. A side that has nothing to read, or no room to write, sleeps until its bell is rung; the broker has one
    bell for all ranks. A line goes through a ring as four bytes of length and UTF-8. Lines are written for Python by
-   autograder/page/process.py and rank.py; a rank that ends without a word is reported here, by a line "!" with its status, or with
+   autograder/page/workers.py and rank.py; a rank that ends without a word is reported here, by a line "!" with its status, or with
    a clause that says why.
 
    To the page: { share } what other workers can use; { ready }; { need } how many ranks must be there by now;
@@ -155,7 +155,7 @@ function newRing() {
   return { inbox: shared(RING + HEAD), outbox: shared(RING + HEAD), bell: shared(4), signal: shared(4) };
 }
 
-/* The workers of the ranks, as autograder/page/process.py uses them. */
+/* The workers of the ranks, as autograder/page/workers.py uses them. */
 function brokerPort(rings, brokerBell) {
   const mine = new Int32Array(brokerBell);
   const end = (ring) => ({

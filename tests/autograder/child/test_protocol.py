@@ -31,7 +31,7 @@ from autograder.running import judging
 from autograder.running.broker import Broker
 from autograder.running.limits import Limits
 from autograder.running.messages import Message, message_of
-from autograder.running.process import Process
+from autograder.running.process import Process, Processes
 from autograder.running.replies import Reader
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
@@ -270,11 +270,12 @@ class Scripted(Process):
         for descriptor in (self._replies, self._mouth):
             os.set_blocking(descriptor, False)
 
-    def _put(self, messages: Sequence[tuple[str, str]]) -> None:
-        for identifier, message in messages:
+    def put(self, lines: Sequence[str]) -> None:
+        for text in lines:
             if not self.alive or self._mouth < 0:
                 return
-            said = self.speak(json.loads(message), identifier)
+            message = json.loads(text)
+            said = self.speak(message, message.pop("id"))
             with contextlib.suppress(BlockingIOError):
                 os.write(self._mouth, said or b"")
             if said is None:
@@ -297,7 +298,7 @@ class Rehearsal(Runner):
     """A runner whose children are scripted."""
 
     def __init__(self, *speakers: Callable[[dict[str, Any], str], bytes | None], seconds: float = 0.1) -> None:
-        super().__init__(SUBMISSION, Sandbox.measure("none"), Limits(call=seconds, world=seconds))
+        super().__init__(SUBMISSION, Processes(Sandbox.measure("none")), Limits(call=seconds, world=seconds))
         self.speakers = speakers
         self.made: list[Scripted] = []
         self.children.loaded = self._scripted

@@ -12,6 +12,7 @@ from autograder import bank
 from autograder.items import Case, Stage, Tensor
 from autograder.marking import compare, plain, trusted, values, wording
 from autograder.marking.outcome import Outcome
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -72,7 +73,7 @@ PROGRAMS = [trained, layers, the_stage_itself, forgets_one, twice_as_much, other
 @pytest.fixture(scope="module")
 def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
-    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Processes(Sandbox.measure("none"))) as runner:
         yield lambda program, *args: runner.run(replace(ITEM, function=program.__name__), [Case(args=args)])[0]
 
 

@@ -14,7 +14,8 @@ from autograder.marking import marks
 from autograder.marking.papers import Paper
 from autograder.running import judging
 from autograder.running.exam import Exam
-from autograder.sandbox import Sandbox, SandboxFailed
+from autograder.sandbox import Sandbox
+from autograder.starting import NotStarted
 from autograder.submission import Submission, Unit
 from tests.autograder.toy_bank import KEY, LIMITS, RIGHT, SCALE, SPREAD, Toy, scale, slip_added
 
@@ -58,7 +59,7 @@ def test_a_child_that_does_not_start_is_a_fault_and_loses_no_other(monkeypatch):
 
     def fail(submission, *rest):
         if submission.name == "solutions":
-            raise SandboxFailed("a child did not start")
+            raise NotStarted("a child did not start")
         return judged(submission, *rest)
 
     monkeypatch.setattr(judging, "judge", fail)
@@ -71,7 +72,7 @@ def test_a_wrong_program_that_does_not_start_is_a_fault_and_loses_no_other(monke
     """Kills: a proof of the wrong programs that ends with the first child that did not start."""
 
     def fail(paper, slip, place):
-        raise SandboxFailed("a child did not start")
+        raise NotStarted("a child did not start")
 
     monkeypatch.setattr(Paper, "slip_outcome", fail)
     with Exam([SCALE], KEY) as exam:

@@ -17,7 +17,8 @@ from autograder.marking import compare
 from autograder.marking.outcome import Outcome
 from autograder.marking.papers import wrong_programs
 from autograder.page import stand_in
-from autograder.running import children
+from autograder.running import process
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.running.slip_runner import LIMITS
 from autograder.sandbox import Sandbox
@@ -69,7 +70,7 @@ def _judged(
     They are computed by the references themselves if they are not given.
     """
     limits = replace(LIMITS, imports=60.0, call=60.0, world=60.0)
-    with Runner(_submission(), Sandbox.measure("none"), limits, ITEMS) as runner:
+    with Runner(_submission(), Processes(Sandbox.measure("none")), limits, ITEMS) as runner:
         answers = {item.id: runner.run(item, item.cases) for item in ITEMS}
         runner.limits = LIMITS  # a wrong program may wait for ever
         said = {}
@@ -89,7 +90,7 @@ def judged(request):
     programs = [(one["item"], one["slip"]) for one in chosen if "slip" in one]
     real = _judged(programs, None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(children, "site_packages", lambda: (str(STAND_IN),))
+        patch.setattr(process, "site_packages", lambda: (str(STAND_IN),))
         page = _judged(programs, real[0])
     return real, page
 

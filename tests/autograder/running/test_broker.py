@@ -7,6 +7,7 @@ import pytest
 from autograder.items import Build, Case, Tensor
 from autograder.marking import trusted
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -227,7 +228,7 @@ def case(ranks: int) -> Case:
 @pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
 def runner(request, forked):
     with Runner(
-        Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure(request.param), Limits(world=200.0)
+        Submission("s", (Unit("s.py", SOURCE),)), Processes(Sandbox.measure(request.param)), Limits(world=200.0)
     ) as running:
         yield running
 
@@ -338,10 +339,10 @@ def test_what_the_library_refuses_is_refused(runner, name):
 def test_children_are_used_again_with_a_fresh_world(runner):
     """Kills group numbers or messages that a broken case leaves to the next."""
     names = ["all_send", "reductions", "unheard", "messages", "one_raises", "subgroups"]
-    before = dict(runner.children.processes)
+    before = dict(runner.children.started)
     outcomes = {name: runner.run(item(name), [case(2)])[0].kind for name in names}
     assert [outcomes[name] for name in names[1::2]] == ["value"] * 3
-    assert {key: runner.children.processes[key] for key in before} == before
+    assert {key: runner.children.started[key] for key in before} == before
 
 
 @pytest.mark.parametrize("ranks", [1])

@@ -14,6 +14,7 @@ from autograder.marking.outcome import Outcome
 from autograder.running import deadlines
 from autograder.running.deadlines import Deadline
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -62,7 +63,7 @@ def busy_host() -> Iterator[None]:
 def asked(function: str, seconds: float, limits: Limits) -> Outcome:
     """What a function gives."""
     item = Build(f"03 target.{function}", "3.1", "boundary", (), (), ())
-    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("best"), limits) as runner:
+    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Processes(Sandbox.measure("best")), limits) as runner:
         (outcome,) = runner.run(item, [Case((seconds,))])
         return outcome
 

@@ -12,6 +12,7 @@ from autograder import bank, syntax
 from autograder.items import Case, Tensor
 from autograder.marking import probing, trusted
 from autograder.running import driver_imports
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -60,7 +61,7 @@ PROGRAMS = [product, detached, summed, fails]
 @pytest.fixture(scope="module")
 def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
-    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Processes(Sandbox.measure("none"))) as runner:
         yield lambda item, program, case: runner.run(item.moved_to(item.module, program.__name__), [case])[0]
 
 
@@ -138,7 +139,7 @@ def test_a_driver_is_loaded_before_the_submission_runs():
     item = bank.find("cap-debug-resume").moved_to("s", "answer")
     case, units = item.cases[0], (Unit("s.py", PATCHES, None),)
     for first in (False, True):
-        with Runner(Submission("s", units), Sandbox.measure("none")) as runner:
+        with Runner(Submission("s", units), Processes(Sandbox.measure("none"))) as runner:
             if first:  # the child that answers this has no driver
                 plain = replace(item.moved_to(item.module, "plain"), probe=None)
                 assert runner.run(plain, [Case((3,))])[0].value == 3
@@ -152,7 +153,7 @@ def test_a_driver_has_built_ins_of_its_own():
         "import builtins\nbuiltins.len = lambda _: 99\n\n\ndef saver(disk, name, data):\n    disk.write(name, data)\n"
     )
     item = bank.find("cap-debug-atomic").moved_to("s", "saver")
-    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Processes(Sandbox.measure("none"))) as runner:
         (outcome,) = runner.run(item, item.cases[:1])
     assert outcome.value["at the end"] == "a part of a checkpoint"
 
@@ -164,7 +165,7 @@ CHOOSE, MEMORY = bank.find("07-choose-layout"), bank.find("07-layout-memory")
 
 def asked(source, *items):
     """The outcomes of the items' first cases, one after another, by a submission of one file."""
-    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Processes(Sandbox.measure("none"))) as runner:
         return [runner.run(item, item.cases[:1])[0] for item in items]
 
 

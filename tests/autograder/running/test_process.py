@@ -10,7 +10,7 @@ import pytest
 from autograder.items import Build, Case
 from autograder.marking.outcome import Outcome
 from autograder.running.limits import Limits
-from autograder.running.process import ending
+from autograder.running.process import Processes, ending
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox, launch
 from autograder.submission import Submission, Unit
@@ -51,7 +51,7 @@ def test_an_ending_is_named_as_the_system_names_it(code, relayed, words):
 @pytest.mark.parametrize("status", [35 + 128, 255, 137, 0])
 def test_a_function_that_exits_is_an_outcome_and_not_the_end_of_the_grading(level, status):
     source = f"import os\n\n\ndef f(x):\n    os._exit({status})\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure(level), LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(Sandbox.measure(level)), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((1,))])
     assert outcome.kind == "died"
     assert outcome.detail.startswith("the process ")
@@ -60,7 +60,7 @@ def test_a_function_that_exits_is_an_outcome_and_not_the_end_of_the_grading(leve
 @pytest.mark.parametrize("level", ["best", "none"])
 def test_an_import_that_exits_is_an_outcome_too(level):
     units = (Unit("cell 1", "import os\nos._exit(163)\n"), Unit("cell 2", "def f(x):\n    return x\n"))
-    with Runner(Submission("s", units), Sandbox.measure(level), LIMITS) as runner:
+    with Runner(Submission("s", units), Processes(Sandbox.measure(level)), LIMITS) as runner:
         (lost, found) = (runner.run(item(), [Case((1,))])[0] for _ in range(2))
     assert lost.kind == "unloadable"
     assert (found.kind, found.value) == ("value", 1)
@@ -70,7 +70,7 @@ def test_an_import_that_exits_is_an_outcome_too(level):
 def test_a_real_time_signal_is_an_outcome():
     """Without the filter of system calls a function can raise any signal against itself."""
     source = "import os, time\n\n\ndef f(n):\n    os.kill(os.getpid(), n)\n    time.sleep(1000)\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure("none"), LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(Sandbox.measure("none")), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((35,))])
     assert (outcome.kind, outcome.detail) == ("died", "the process was ended by signal 35")
 
@@ -79,7 +79,7 @@ def test_a_real_time_signal_is_an_outcome():
 def test_what_a_child_writes_for_a_while_goes_with_it(level):
     """Kills folders of a library's cache that stay in the grader's /tmp."""
     source = "import os, tempfile\n\n\ndef f(x):\n    return [tempfile.gettempdir(), os.getcwd()]\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure(level), LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(Sandbox.measure(level)), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((1,))])
     assert outcome.value[0] == outcome.value[1]
 
@@ -90,7 +90,7 @@ def test_who_takes_too_much_memory_is_told_so():
     if not any(layer.name == "cgroups" for layer in box.layers):
         pytest.skip("this host has no control groups to give")
     source = "import os\n\n\ndef f(x):\n    pieces = []\n    while True:\n        pieces.append(os.urandom(1 << 22))\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), box, LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(box), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((1,))])
     assert outcome == Outcome("died", detail="the process used more memory than the 256 MiB that it may")
 
@@ -105,7 +105,7 @@ def test_packages_behind_a_symbolic_link_are_found(tmp_path, monkeypatch):
     monkeypatch.setattr(launch.sysconfig, "get_paths", lambda: paths)
     monkeypatch.setattr(launch.sys, "path", [path for path in sys.path if not path.endswith("-packages")])
     source = "import numpy\n\n\ndef f(x):\n    return float(numpy.float64(x))\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure("best"), LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(Sandbox.measure("best")), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((1.0,))])
     assert outcome == Outcome("value", 1.0)
     assert launch.site_packages() == (real,)

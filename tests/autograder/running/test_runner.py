@@ -17,8 +17,10 @@ from autograder.marking.outcome import TOO_MUCH
 from autograder.running.children import Children
 from autograder.running.limits import Limits
 from autograder.running.packages import imported_names
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
-from autograder.sandbox import Sandbox, SandboxFailed
+from autograder.sandbox import Sandbox
+from autograder.starting import NotStarted
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
@@ -30,7 +32,7 @@ def item(function: str, grade: str = "call", module: str = "target") -> Build:
 
 def run(source: str | tuple[Unit, ...], what: Build, *cases: Case, level: str = "best", limits: Limits = LIMITS):
     units = source if isinstance(source, tuple) else (Unit("s.py", source),)
-    with Runner(Submission("s", units), Sandbox.measure(level), limits) as runner:
+    with Runner(Submission("s", units), Processes(Sandbox.measure(level)), limits) as runner:
         return runner.run(what, list(cases))
 
 
@@ -108,7 +110,7 @@ def test_a_broken_cell_costs_only_itself_and_is_named():
         Unit("cell 2", "def f(a):\n    return a + 1\n"),
         Unit("cell 3", "g = f(0) / 0"),
     )
-    with Runner(Submission("s", units), Sandbox.measure("best"), LIMITS) as runner:
+    with Runner(Submission("s", units), Processes(Sandbox.measure("best")), LIMITS) as runner:
         (good,) = runner.run(item("f"), [Case((1,))])
         (bad,) = runner.run(item("g"), [Case((1,))])
         problems = runner.problems
@@ -257,7 +259,7 @@ def test_no_problem_is_told_once_an_input_is_hidden():
         Unit("one.py", "import sys\n\n\ndef f(x):\n    sys.stolen = x\n    return x\n", "one"),
         Unit("two.py", "import sys\nraise RuntimeError(f'got {getattr(sys, \"stolen\", None)}')\n", "two"),
     )
-    with Runner(Submission("s", units), Sandbox.measure("best"), LIMITS) as runner:
+    with Runner(Submission("s", units), Processes(Sandbox.measure("best")), LIMITS) as runner:
         (outcome,) = runner.run(item("g", module="two"), [Case((1,))])
         told = runner.problems
         runner.hide()
@@ -273,7 +275,9 @@ def test_no_problem_is_told_once_an_input_is_hidden():
 
 def test_nothing_lives_after_the_runner():
     before = {process.pid for process in psutil.Process().children(recursive=True)}
-    with Runner(Submission("s", (Unit("s.py", "def f(x):\n    return x\n"),)), Sandbox.measure("best")) as runner:
+    with Runner(
+        Submission("s", (Unit("s.py", "def f(x):\n    return x\n"),)), Processes(Sandbox.measure("best"))
+    ) as runner:
         runner.run(item("f"), [Case((1,))])
         assert {process.pid for process in psutil.Process().children(recursive=True)} - before
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
@@ -300,7 +304,7 @@ def test_the_answers_of_a_submission_have_one_budget(kind):
     body, size = LARGE[kind]
     source = f"def large(x):\n    {body}\n\ndef small(x):\n    return 1\n"
     limits = dataclasses.replace(LIMITS, answers=5 * size)
-    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure("best"), limits) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(Sandbox.measure("best")), limits) as runner:
         first = runner.run(item("large"), [Case(([],))] * 20)
         second = runner.run(item("small"), [Case((1,))])
     assert [outcome.kind for outcome in first] == ["value"] * 4 + ["refused"] * 16
@@ -354,7 +358,7 @@ def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
         Unit("a.py", "def f(x):\n    return x\n", "a"),
         Unit("b.py", "import numpy\nimport time\n\ntime.sleep(1000)\n", "b"),
     )
-    with Runner(Submission("s", units), Sandbox.measure("none"), Limits(imports=3.0)) as runner:
+    with Runner(Submission("s", units), Processes(Sandbox.measure("none")), Limits(imports=3.0)) as runner:
         first = runner.run(item("f").moved_to("a"), [Case((1,))])
         second = runner.run(item("f").moved_to("b"), [Case((1,)), Case((2,))])
     assert [outcome.kind for outcome in first] == ["value"]
@@ -377,7 +381,7 @@ def test_a_child_that_does_not_start_is_tried_once_more(failures, monkeypatch):
     def fail(self, children):
         tried.append(children)
         if len(tried) <= failures:
-            raise SandboxFailed("a child did not start")
+            raise NotStarted("a child did not start")
         await_ready(self, children)
 
     monkeypatch.setattr(Children, "_await_ready", fail)
@@ -385,7 +389,7 @@ def test_a_child_that_does_not_start_is_tried_once_more(failures, monkeypatch):
     if failures == 1:
         assert [outcome.value for outcome in run(source, item("f"), Case((1,)))] == [1]
     else:
-        with pytest.raises(SandboxFailed):
+        with pytest.raises(NotStarted):
             run(source, item("f"), Case((1,)))
     assert len(tried) == 2
     assert all(not child.alive for child in tried[0])

@@ -28,6 +28,7 @@ from autograder.items import Case, Kill, Level, NoQuestion, Played, Slip, Tensor
 from autograder.maintenance import verifying
 from autograder.probes import trainer as driver
 from autograder.running import systems
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -231,7 +232,7 @@ class Witness:
     def __call__(self, case: Case, fresh: bool = False, desk: Any = None) -> Played:
         played = self.player(case, fresh, desk)
         if played.killed:
-            for child in list(self.player.runner.children.processes.values())[: len(case.args)]:
+            for child in list(self.player.runner.children.started.values())[: len(case.args)]:
                 self.killed += 1
                 with pytest.raises(ProcessLookupError):
                     os.kill(child.pid, 0)
@@ -256,7 +257,7 @@ SANDBOXED = {
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
     limits = replace(systems.limits(SURVIVE), tensors=600.0)
-    with Runner(handed(SANDBOXED), Sandbox.measure(request.param), limits, [SURVIVE.item]) as made:
+    with Runner(handed(SANDBOXED), Processes(Sandbox.measure(request.param)), limits, [SURVIVE.item]) as made:
         yield made
 
 

@@ -15,6 +15,7 @@ from autograder.commands import sheets
 from autograder.items import Case, Cost, Desk, Level, LevelCosts, Played, Slip, System, Verdict
 from autograder.maintenance import verifying
 from autograder.running import systems
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -62,7 +63,7 @@ def runner(request, forked) -> Iterator[Runner]:
     (stub,) = (unit for unit in verifying.submission("labs", [TRAINER.item]).units if unit.module == "trainer")
     sources |= {"trainer": reference.source, "stub": stub.source, "another": inspect.getsource(another_trainer)}
     submission = handed(sources)
-    with Runner(submission, Sandbox.measure(request.param), systems.limits(TRAINER), [TRAINER.item]) as made:
+    with Runner(submission, Processes(Sandbox.measure(request.param)), systems.limits(TRAINER), [TRAINER.item]) as made:
         yield made
 
 
@@ -142,7 +143,7 @@ def test_what_is_no_trainer_is_told_so():
     head = "import torch\nimport torch.distributed as dist\n\n\ndef train(job):\n    "
     sources = {f"body_{place}": head + body + "\n" for place, (body, _) in enumerate(BODIES.values())}
     limits = replace(systems.limits(TRAINER), world=4.0)
-    with Runner(handed(sources), Sandbox.measure("best"), limits, [TRAINER.item]) as made:
+    with Runner(handed(sources), Processes(Sandbox.measure("best")), limits, [TRAINER.item]) as made:
         found = [judged(made, module, REPLICAS).wrong for module in sources]
     told = {
         name: sentence

@@ -17,6 +17,7 @@ import pytest
 from autograder import sandbox
 from autograder.items import Build, Case
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import (
     ProcessLayer,
@@ -78,7 +79,7 @@ ITEM = Build("03 target.answer", "3.1", "boundary", (), (), ())
 
 
 def values(box: Sandbox, *attempts: str) -> list[object]:
-    with Runner(submission(), box, LIMITS) as runner:
+    with Runner(submission(), Processes(box), LIMITS) as runner:
         outcomes = runner.run(ITEM, [Case((code,)) for code in attempts])
     return [outcome.value if outcome.kind == "value" else outcome.kind for outcome in outcomes]
 
@@ -134,7 +135,7 @@ def test_every_child_has_a_user_of_its_own(users, tmp_path):
 def test_children_of_two_users_cannot_touch_one_another(users):
     """Kills one user for all children: a submission would read its neighbour, or end it."""
     mine = "open('mine', 'w').close(); os.chmod('mine', 0o644); said = [os.getpid(), os.getcwd()]"
-    with Runner(submission(), users, LIMITS) as runner:
+    with Runner(submission(), Processes(users), LIMITS) as runner:
         (outcome,) = runner.run(ITEM, [Case((mine,))])
         pid, folder = outcome.value
         assert values(users, f"os.kill({pid}, 0)", f"open({folder!r} + '/mine')") == ["PermissionError"] * 2
@@ -273,9 +274,9 @@ for pid in pids:
 
 
 def test_what_left_its_session_is_ended_with_its_group(groups):
-    with Runner(submission(), groups, LIMITS) as runner:
+    with Runner(submission(), Processes(groups), LIMITS) as runner:
         runner.run(ITEM, [Case((COMET,))])
-        (child,) = runner.children.processes.values()
+        (child,) = runner.children.started.values()
         (group,) = child._hooks
         assert group.members() > {child.pid}
     assert group.members() == set()
@@ -287,9 +288,9 @@ def test_all_of_a_child_is_in_its_group():
     box = Sandbox.measure("best")
     if "cgroups" not in box.line:
         pytest.skip(box.line)
-    with Runner(submission(), box, LIMITS) as runner:
+    with Runner(submission(), Processes(box), LIMITS) as runner:
         runner.run(ITEM, [Case(("pass",))])
-        (child,) = runner.children.processes.values()
+        (child,) = runner.children.started.values()
         assert child._hooks[-1].members() == set(family(child.pid))
         assert "grader-" not in Path("/proc/self/cgroup").read_text()
 

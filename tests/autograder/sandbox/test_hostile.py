@@ -12,6 +12,7 @@ import pytest
 from autograder.items import Build, Case, Tensor
 from autograder.running.children import Children
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
@@ -38,7 +39,7 @@ def sandbox(level: str) -> Sandbox:
 def test_only_what_the_broker_carried_is_an_event(forked):
     """Kills a grader that believes a rank's own log: the right value without a collective has no events."""
     file = Path(__file__).parents[1] / "hostile" / "world_no_collective.py"
-    with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
+    with Runner(submission(file), Processes(Sandbox.measure("none")), LIMITS) as runner:
         (outcome,) = runner.run(item("answer", "world"), [Case(((Tensor.of([1.5]),),) * 2)])
     assert [value.tolist() for value in outcome.value] == [[3.0], [3.0]]
     assert outcome.events == ()
@@ -48,7 +49,7 @@ def test_only_what_the_broker_carried_is_an_event(forked):
 def test_a_made_up_name_does_not_carry_an_input_out(name):
     """Kills a report that shows class names as they come: the hidden input would stand in it."""
     file = Path(__file__).parents[1] / "hostile" / f"{name}.py"
-    with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
+    with Runner(submission(file), Processes(Sandbox.measure("none")), LIMITS) as runner:
         (outcome,) = runner.run(item("answer"), [Case((41.5,))])
     shown = (outcome.error, outcome.detail if outcome.kind == "refused" else "", outcome.where)
     assert "41" not in repr(shown)
@@ -57,7 +58,7 @@ def test_a_made_up_name_does_not_carry_an_input_out(name):
 @pytest.mark.parametrize("level", ["best", "none"])
 def test_one_endless_function_costs_only_itself(level):
     source = "def endless(x):\n    while True: pass\n\n\ndef fine(x):\n    return x + 1\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), sandbox(level), LIMITS) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), Processes(sandbox(level)), LIMITS) as runner:
         before = runner.run(item("fine"), [Case((1,))])
         runner.limits = replace(LIMITS, call=0.5)
         endless = runner.run(item("endless"), [Case((1,))] * 50)
@@ -76,7 +77,7 @@ def test_an_endless_cell_costs_one_limit_and_its_own_names(level, monkeypatch):
     monkeypatch.setattr(Children, "_await_load", lambda self, *args: (waits.append(self), replied(self, *args))[1])
     units = (Unit("cell 1", "def fine(x):\n    return x + 1\n"), Unit("cell 2", "import time\ntime.sleep(1000)\n"))
     units += (Unit("cell 3", "def other(x):\n    return x + 2\n"),)
-    with Runner(Submission("s", units), sandbox(level), replace(LIMITS, imports=3.0)) as runner:
+    with Runner(Submission("s", units), Processes(sandbox(level)), replace(LIMITS, imports=3.0)) as runner:
         outcomes = [runner.run(item(name), [Case((1,))] * 2)[-1] for name in ("fine", "other", "gone")]
         problems = runner.problems
     assert [outcome.value for outcome in outcomes] == [2, 3, None]
@@ -89,6 +90,6 @@ def test_an_empty_folder_is_left_nowhere(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("deep_folders", "locked_folder", "background_writer"):
         file = Path(__file__).parents[1] / "hostile" / f"{name}.py"
-        with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
+        with Runner(submission(file), Processes(Sandbox.measure("none")), LIMITS) as runner:
             runner.run(item("answer"), [Case((41.5,))] * 4)
     assert os.listdir(tmp_path) == []

@@ -17,10 +17,12 @@ import pytest
 from autograder import sandbox
 from autograder.items import Build, Case
 from autograder.running.limits import Limits
+from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import NAMES, ProcessLayer, Sandbox
 from autograder.sandbox.landlock import Landlock
-from autograder.sandbox.launch import HERE, Launch, Layer, SandboxFailed, trial
+from autograder.sandbox.launch import HERE, Launch, Layer, trial
+from autograder.starting import NotStarted
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
@@ -62,7 +64,7 @@ def item(grade: str = "call") -> Build:
 
 def ends(box: Sandbox, attempts: Iterable[str], grade: str = "call", source: str = ANSWER) -> list[object]:
     """How each piece of code ended: ``"done"``, what it said, the class of its error, or the end of its child."""
-    with Runner(submission(source), box, LIMITS) as runner:
+    with Runner(submission(source), Processes(box), LIMITS) as runner:
         outcomes = runner.run(item(grade), [Case((code,)) for code in attempts])
     return [outcome.value if outcome.kind == "value" else f"{outcome.kind}: {outcome.detail}" for outcome in outcomes]
 
@@ -279,7 +281,7 @@ def test_a_wall_that_does_not_go_up_ends_its_child(walls, said, tmp_path):
     before, mark = left(), tmp_path / "mark"
     source = f"open({str(mark)!r}, 'w').close()\ndef answer(x):\n    return x\n"
     box = Sandbox("best", (ProcessLayer(), Broken(**walls)), "sandbox: broken")
-    with Runner(submission(source), box, LIMITS) as runner, pytest.raises(SandboxFailed, match=said):
+    with Runner(submission(source), Processes(box), LIMITS) as runner, pytest.raises(NotStarted, match=said):
         runner.run(item(), [Case((1,))])
     assert not mark.exists()
     assert set(left()) <= set(before)
@@ -291,7 +293,10 @@ def test_a_child_that_cannot_be_started_is_the_graders_failure():
             return Launch(("/no/such/program",), {})
 
     box = Sandbox("best", (Missing(),), "sandbox: missing")
-    with Runner(submission(), box, LIMITS) as runner, pytest.raises(SandboxFailed, match="no child can be started"):
+    with (
+        Runner(submission(), Processes(box), LIMITS) as runner,
+        pytest.raises(NotStarted, match="no child can be started"),
+    ):
         runner.run(item(), [Case((1,))])
 
 

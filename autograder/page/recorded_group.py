@@ -6,7 +6,6 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import torch.distributed as dist
@@ -19,14 +18,14 @@ from rankzero.world.call_log import CallLog
 MEETING = "new_group"
 
 
-def link(group: ModuleType, channel: Any, log: CallLog) -> Any:
+def link(group: Any, channel: Any, log: CallLog) -> Any:
     """This rank's side of the channel during one run.
 
     ``waiting`` is the operation in which the run was ended, and ``places`` says of each operation of the channel to
     which event of the log it belongs: those of an object collective are one event, and -1 stands for none.
     """
 
-    class Link(group.Link):  # type: ignore[name-defined]
+    class Link(group.Link):
         waiting = ""
 
         def announce(self, operation: Any) -> None:
@@ -50,7 +49,7 @@ def link(group: ModuleType, channel: Any, log: CallLog) -> Any:
     return made
 
 
-def _meeting(group: ModuleType, link: Any, ranks: int, new_group: Callable[..., Any]) -> Callable[..., Any]:
+def _meeting(group: Any, link: Any, ranks: int, new_group: Callable[..., Any]) -> Callable[..., Any]:
     """``new_group`` as the library has it: nobody returns from it before every rank of the world has called it."""
 
     @functools.wraps(new_group)
@@ -64,7 +63,7 @@ def _meeting(group: ModuleType, link: Any, ranks: int, new_group: Callable[..., 
 
 
 @contextlib.contextmanager
-def _installed(group: ModuleType, link: Any, ranks: int) -> Iterator[None]:
+def _installed(group: Any, link: Any, ranks: int) -> Iterator[None]:
     """Record in the block; the library is as before after it."""
     before = [(module, dict(vars(module))) for module in (dist, c10d)]
     c10d.new_group = dist.new_group = _meeting(group, link, ranks, c10d.new_group)
@@ -77,7 +76,7 @@ def _installed(group: ModuleType, link: Any, ranks: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def joined(group: ModuleType, link: Any, rank: int, ranks: int) -> Iterator[None]:
+def joined(group: Any, link: Any, rank: int, ranks: int) -> Iterator[None]:
     """Within this context, the worker is ``rank`` of a fresh world."""
     with _installed(group, link, ranks), group.linked(link, rank, ranks):
         yield

@@ -1,4 +1,4 @@
-"""Modules of the course that Python itself holds, so that a picture of its memory needs no files beside it."""
+"""Modules of the course in the memory of Python, so that a picture of it needs no files beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib.abc
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -60,20 +60,39 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
 
+class _Folder:
+    """A folder that is held, for :func:`pkgutil.iter_modules`; its modules are found by :class:`_Finder`."""
+
+    def __init__(self, path: str) -> None:
+        self._names = {file.removeprefix(f"{path}/") for file in _files if file.startswith(f"{path}/")}
+        if not self._names:
+            raise ImportError(f"{path} is not held")
+
+    def find_spec(self, fullname: str, target: ModuleType | None = None) -> None:
+        """Leave it to the finder."""
+
+    def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
+        """The names of the modules in the folder; none of them is a package."""
+        for name in sorted(self._names):
+            if name.endswith(".py") and "/" not in name and name != "__init__.py":
+                yield prefix + name.removesuffix(".py"), False
+
+
 def hold(files: Mapping[str, str]) -> None:
     """Take in files of the course: their texts, by path. Each is written when somebody opens it."""
     _files.update({f"{ROOT}/{path}": text for path, text in files.items()})
     sys.meta_path.append(_Finder())
+    sys.path_hooks.append(_Folder)
     sys.addaudithook(_opened)
 
 
 def _opened(event: str, arguments: tuple[Any, ...]) -> None:
-    """Put out a file that is about to be opened."""
+    """Write a file that is about to be opened."""
     if event == "open" and type(arguments[0]) is str and arguments[0].startswith(_HERE):
-        _put_out(arguments[0])
+        _write(arguments[0])
 
 
-def _put_out(path: str) -> None:
+def _write(path: str) -> None:
     if path not in _files or path in _writing or os.path.exists(path):
         return
     _writing.add(path)  # to write it, it is opened
@@ -82,9 +101,9 @@ def _put_out(path: str) -> None:
     _writing.remove(path)
 
 
-def put_out(*starts: str) -> None:
+def write(*starts: str) -> None:
     """Write the files whose paths begin so, for whoever looks whether they are there."""
     wanted = tuple(f"{ROOT}/{start}" for start in starts)
     for path in _files:
         if path.startswith(wanted):
-            _put_out(path)
+            _write(path)

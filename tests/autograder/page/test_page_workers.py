@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from autograder.page import process
-from autograder.page.sandbox import SandboxFailed as PageFailed
-from autograder.sandbox.launch import SandboxFailed
+from autograder.page.workers import Worker, Workers
+from autograder.starting import NotStarted
 
 
 class Port:
@@ -38,18 +37,20 @@ class Port:
 
 @pytest.fixture
 def port():
-    port = Port(2)
-    process.use(port)
-    yield port
-    process.HALL.port = None
+    return Port(2)
 
 
-def heard(*users: process.Process):
-    return process.exchange(users, time.monotonic())
+@pytest.fixture
+def workers(port):
+    return Workers(port)
 
 
-def test_a_reply_comes_to_its_request(port):
-    first, second = process.Process(), process.Process()
+def heard(*users: Worker):
+    return users[0].workers.exchange(users, time.monotonic())
+
+
+def test_a_reply_comes_to_its_request(port, workers):
+    first, second = workers.start(), workers.start()
     first.send(do="one")
     second.send(do="two")
     port.answer(1, kind="ready")
@@ -60,22 +61,22 @@ def test_a_reply_comes_to_its_request(port):
     assert [request["do"] for _, request in port.got] == ["one", "two"]
 
 
-def test_an_idle_worker_stays_and_a_busy_one_is_ended(port):
-    idle, busy = process.Process(), process.Process()
+def test_an_idle_worker_stays_and_a_busy_one_is_ended(port, workers):
+    idle, busy = workers.start(), workers.start()
     busy.send(do="compute")
     idle.kill()
     busy.kill()
     assert port.ended == [busy.place]
 
 
-def test_whoever_has_been_idle_longest_makes_room(port):
-    first, second = process.Process(), process.Process()
-    third = process.Process()
+def test_whoever_has_been_idle_longest_makes_room(port, workers):
+    first, second = workers.start(), workers.start()
+    third = workers.start()
     assert (first.alive, second.alive, third.place) == (False, True, 0)
     second.send(do="compute")
     third.send(do="compute")
-    with pytest.raises((SandboxFailed, PageFailed), match="no rank is free"):
-        process.Process()
+    with pytest.raises(NotStarted, match="no rank is free"):
+        workers.start()
     assert port.ended == []
 
 
@@ -87,23 +88,23 @@ def test_whoever_has_been_idle_longest_makes_room(port):
         ('{"kind":"ready","id":"another"}', "it answered what was not asked"),
     ],
 )
-def test_a_worker_that_dies_or_breaks_the_rules_is_replaced(port, line, reason):
-    user = process.Process()
+def test_a_worker_that_dies_or_breaks_the_rules_is_replaced(port, workers, line, reason):
+    user = workers.start()
     user.send(do="start")
     port.said.append(f"0{line}")
     assert heard(user) == [(user, None)]
     assert (user.alive, user.ended, port.ended) == (False, reason, [0])
 
 
-def test_an_answer_without_a_question_ends_an_idle_worker(port):
-    user = process.Process()
+def test_an_answer_without_a_question_ends_an_idle_worker(port, workers):
+    user = workers.start()
     port.said.append('0{"kind":"ready","id":""}')
     assert heard(user) == [(user, None)]
     assert port.ended == [0]
 
 
-def test_a_computing_rank_says_where(port):
-    user = process.Process()
+def test_a_computing_rank_says_where(port, workers):
+    user = workers.start()
     user.send(do="run")
-    process.locate([user], 1.0)
+    workers.locate([user], 1.0)
     assert user.outcome.stack == "somewhere"
