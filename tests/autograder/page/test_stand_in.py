@@ -18,25 +18,20 @@ from typing import Any
 
 import pytest
 import torch
+from test_stand_in_follows import the_pinned_torch  # noqa: F401 - comparisons with another torch fail
 
 import autograder.page.stand_in.torch as stand_in
-from autograder.page.stand_in.listing import followed
 from autograder.page.stand_in.torch.missing import NotInThePage
 from autograder.page.stand_in.torch.registry import DIFFERS
 
 SEEDS = range(3)
 
-#: Types, texts of errors and what is printed are compared with the torch that the stand-in follows, and with no other.
-#: ``test_stand_in_follows.py`` fails where another one is installed.
-pytestmark = pytest.mark.skipif(
-    not torch.__version__.startswith(f"{followed()}."), reason=f"the stand-in follows torch {followed()}"
-)
-KINDS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+KINDS = ("bool", "uint8", "int32", "int64", "float32", "float64")
 
 #: Arguments for each operation, whose first one is a tensor: it is called as a function and as a method, where there
 #: are both. Names of drawn inputs: see :func:`numbers`.
 OPERATIONS = {
-    "abs absolute neg negative positive square sign floor ceil trunc relu": [
+    "abs neg square sign floor ceil relu": [
         "a",
         "d",
         "i",
@@ -47,10 +42,10 @@ OPERATIONS = {
         "z",
     ],
     "round": ["a", "d", "i", "h / 2", "m.t()"],
-    "exp expm1 log log2 log10 sqrt rsqrt sin cos tanh sigmoid reciprocal": ["a", "d", "i", "p", "m.t()", "z"],
+    "exp log sqrt tanh sigmoid reciprocal": ["a", "d", "i", "p", "m.t()", "z"],
     "isnan isinf isfinite": ["a", "w", "i", "m.t()"],
-    "logical_not bitwise_not": ["i", "p", "u", "m.t()"],
-    "add sub subtract": ["a, b", "a, 2.5", "a, s", "i, j", "i, 3", "i, 2.5", "i, a", "u, 100", "h, u", "d, a", "p, 2"]
+    "logical_not": ["i", "p", "u", "m.t()"],
+    "add sub": ["a, b", "a, 2.5", "a, s", "i, j", "i, 3", "i, 2.5", "i, a", "u, 100", "h, u", "d, a", "p, 2"]
     + [
         "m, v",
         "m, c",
@@ -63,7 +58,7 @@ OPERATIONS = {
         "a, p",
         "z, 1",
     ],
-    "mul multiply": [
+    "mul": [
         "a, b",
         "a, 2.5",
         "i, j",
@@ -77,16 +72,11 @@ OPERATIONS = {
         "s, i",
         "w, 0",
     ],
-    "true_divide": ["a, b", "i, j", "i, 2", "2, a"],
-    "div divide": ["a, b", "a, 0", "i, j", "i, 2", "i, 2.5", "d, a", "m, v", "p, 2", "a, w"]
+    "div": ["a, b", "a, 0", "i, j", "i, 2", "i, 2.5", "d, a", "m, v", "p, 2", "a, w"]
     + ["a, b, rounding_mode='floor'", "i, k, rounding_mode='floor'", "i, k, rounding_mode='trunc'", "2, a"]
     + ["a, b, rounding_mode='trunc'", "a, b, rounding_mode='up'"],
-    "floor_divide remainder": ["i, k", "i, 3", "i, -3", "i, 0", "a, b", "a, 2.0", "a, 0", "i, 2.5", "u, 7", "h, k"],
     "pow": ["a, 2", "a.abs(), 2.5", "a, 3", "i, 2", "i, 3", "i, -1", "a, i.abs()", "d, 2", "p, 2", "a, 0"],
     "bitwise_and bitwise_or bitwise_xor": ["i, j", "i, 3", "p, q", "u, 7", "h, i", "p, 3", "a, 3", "i, 2.5"],
-    "logical_and logical_or logical_xor": ["i, j", "p, q", "a, b", "u, p", "a, 3"],
-    "lt le gt ge eq ne": ["a, b", "a, a", "a, 2.5", "i, j", "i, 2", "i, 2.5", "u, 300", "u, -1", "p, q", "m, v", "w, w"]
-    + ["large, 16777216.0", "d, a", "a, 'x'"],
     "maximum minimum": ["a, b", "i, j", "i, a", "m, v", "w, a[:5]", "a, 3"],
     "masked_fill": [
         "a, a > 0, 7",
@@ -98,7 +88,7 @@ OPERATIONS = {
         "u, u > 9, 300",
     ],
     "logsumexp": ["a, 0", "m, 1", "m, (0, 1)", "m, 0, keepdim=True", "i, 0", "w, 0", "z, 0", "m, 3"],
-    "clamp clip": ["a, -1, 1", "a, min=0.5", "a, max=0.5", "i, 0, 3", "i, 0.5, 2", "w, 0, 1", "a"],
+    "clamp": ["a, -1, 1", "a, min=0.5", "a, max=0.5", "i, 0, 3", "i, 0.5, 2", "w, 0, 1", "a"],
     "sum mean": ["a", "d", "i", "p", "u", "m", "m, 0", "m, 1", "m, -1, keepdim=True", "m, (0, 1)", "t3, (0, 2)", "z"]
     + [
         "m, 2",
@@ -136,7 +126,6 @@ OPERATIONS = {
     "argmax argmin": ["a", "i", "p", "ties", "m", "m, 0", "m, 1", "m, 1, keepdim=True", "w", "z", "e, 1", "m, 3"],
     "sort argsort": ["a", "i", "m", "m, 0", "m, 1, True", "a, descending=True", "w"],
     "all any": ["p", "a", "i", "u", "m, 0", "m, 1, keepdim=True", "z", "t3, (0, 2)"],
-    "count_nonzero": ["i", "p", "m", "m, 0", "z"],
     "nonzero": ["i", "p", "m", "z"],
     "equal": ["a, a", "a, b", "a, a.double()", "i, i.float()", "a, m", "w, w", "a, 3"],
     "allclose": ["a, a", "a, a + 1e-9", "a, b", "a, b, 1e9", "w, w", "w, w, equal_nan=True", "a, d", "a, i", "m, v"],
@@ -160,13 +149,12 @@ OPERATIONS = {
         "z, -1, 0",
     ]
     + ["m.t(), 4, 3", "a[::2], -1", "m, 12", "m, [2, 6]", "m, -2"],
-    "flatten ravel": ["m", "a", "t3", "m.t()", "one"],
+    "flatten": ["m", "a", "t3", "m.t()", "one"],
     "unsqueeze": ["a, 0", "a, 1", "a, -1", "m, 1", "m, 3", "m.t(), 1", "one, 0"],
     "squeeze": ["m", "m.unsqueeze(0)", "m.unsqueeze(1), 1", "m, 0", "m.unsqueeze(0).unsqueeze(2), (0, 2)", "one"],
     "permute": ["m, 1, 0", "m, (1, 0)", "t3, 2, 0, 1", "m, 0", "m, 0, 0", "m, 0, 5"],
-    "transpose swapaxes": ["m, 0, 1", "t3, 0, 2", "t3, -1, 0", "m, 0, 2", "a, 0, 0"],
+    "transpose": ["m, 0, 1", "t3, 0, 2", "t3, -1, 0", "m, 0, 2", "a, 0, 0"],
     "t": ["m", "a", "one", "t3"],
-    "narrow": ["a, 0, 1, 3", "m, 1, 0, 2", "m, -1, -2, 2", "a, 0, 5, 9", "a, 0, 1, -1", "a, 0, 99, 1"],
     "unbind": ["a", "m", "m, 1", "one"],
     "split": ["a, 2", "a, 3", "a, [1, 2, 4]", "a, [1, 2]", "m, 2, dim=1", "m, 2, 1", "a, 0", "a, -1", "z, 2", "one, 1"]
     + ["a, [8, -1]"],
@@ -175,7 +163,6 @@ OPERATIONS = {
     "clone": ["a", "m.t()", "a[::2]", "i", "v.expand(3, 4)", "m, memory_format=torch.contiguous_format"]
     + ["m.t(), memory_format=torch.contiguous_format"],
     "flip": ["a, 0", "m, 0", "m, (0, 1)", "m, 1", "a", "a, 4", "m.t(), 0"],
-    "roll": ["a, 1", "a, -2", "a, 30", "m, 1", "m, 1, 0", "m, -1, 1", "z, 1"],
     "numel is_floating_point": ["a", "m", "i", "one", "z"],
     "zeros_like ones_like": ["a", "m.t()", "i", "a, dtype=torch.int64", "z", "p"],
     "full_like": ["a, 2.5", "i, 3", "u, 300", "a, 1, dtype=torch.bool", "m.t(), 1", "a, True"],
@@ -191,10 +178,9 @@ METHODS = {
         "m, 5",
         "a, torch.int32",
         "i, torch.float64",
-        "u, torch.int8",
     ]
     + ["a, torch.uint8", "m, torch.int64", "p, torch.uint8", "a[::2], -1", "m.t(), 4, 3", "m.unsqueeze(1), 12"],
-    "view_as reshape_as": ["m, m.clone().reshape(6, 2)", "m, a"],
+    "view_as": ["m, m.clone().reshape(6, 2)", "m, a"],
     "expand": ["v, 3, 4", "v, (2, 4)", "v, -1", "v, 3, -1", "one, 3", "m, 2, 3, 4", "v, 5", "m, 4"],
     "expand_as": ["v, m", "m, v"],
     "repeat": ["a, 2", "v, 2, 2", "m, 1, 2", "m, 2", "z, 3"],
@@ -214,14 +200,13 @@ METHODS = {
         "a, torch.device('cpu')",
         "a, int",
         "large, torch.int32",
-        "w, torch.int16",
+        "w, torch.uint8",
         "w, torch.bool",
-        "a, 'cpu', torch.int8",
+        "a, 'cpu', torch.int32",
     ],
     "type": ["a", "i", "p", "u", "h", "d", "a, torch.int64"],
-    "type_as": ["a, i", "i, a"],
-    "float double int long short bool": ["a", "i", "p", "u", "d", "w", "large", "m.t()"],
-    "dim size stride numel nelement element_size storage_offset is_contiguous is_floating_point is_complex is_signed": [
+    "float double int long bool": ["a", "i", "p", "u", "d", "w", "large", "m.t()"],
+    "dim size stride numel element_size is_contiguous is_floating_point": [
         "a",
         "m",
         "m.t()",
@@ -238,7 +223,7 @@ METHODS = {
 
 #: Methods that write in place: the tensor afterwards is compared, too.
 IN_PLACE = {
-    "add_ sub_ subtract_": [
+    "add_ sub_": [
         "a, b",
         "a, 2.5",
         "i, j",
@@ -252,14 +237,11 @@ IN_PLACE = {
         "p, 1",
     ]
     + ["a, a", "a, b, alpha=2", "a[::2], 1", "d, a", "a[1:], a[:-1]", "v.expand(3, 4), 1", "a[:3], a[:3]", "z, 1"],
-    "mul_ multiply_": ["a, b", "i, 3", "i, 2.5", "m[1:], v", "u, 100", "a, 0.1"],
-    "div_ divide_": ["a, b", "i, 2", "a, 3", "m[:, 1], 2"],
-    "floor_divide_ remainder_": ["i, k", "a, 2.0", "i, 2.5", "i, 0"],
+    "mul_": ["a, b", "i, 3", "i, 2.5", "m[1:], v", "u, 100", "a, 0.1"],
+    "div_": ["a, b", "i, 2", "a, 3", "m[:, 1], 2"],
     "pow_": ["a, 2", "i, 2"],
-    "neg_ abs_ square_ floor_ ceil_ relu_ round_": ["a", "i", "m[1:]", "m.t()"],
-    "exp_ log_ sqrt_ tanh_ sigmoid_ reciprocal_": ["a", "d", "i", "m[1:]"],
+    "neg_": ["a", "i", "m[1:]", "m.t()"],
     "clamp_": ["a, 0, 1", "i, 0, 3"],
-    "bitwise_and_ bitwise_or_ bitwise_xor_": ["i, j", "i, 3", "p, q", "u, 7", "p, 3"],
     "copy_": ["a, b", "a, i", "i, a", "i, w[:1]", "m, v", "v, m", "m.t(), v2", "a, 3", "a[1:], a[:-1]", "a[::2], 1.5"]
     + ["a, m", "p, a", "a, one", "v.expand(3, 4), m"],
     "fill_": ["a, 2.5", "i, 2.7", "u, 300", "m[1], 3", "a, one", "a, b", "p, 2", "i, math.nan"],
@@ -284,10 +266,8 @@ FUNCTIONS = {
     + ["%([one, 2])", "%([one, i[0]])", "%([a[:1], b[:1]])", "%([a, b])", "%((1, 2))", "%(range(3))", "%(i.tolist())"]
     + ["%([math.nan], dtype=torch.int64)", "%([2**40], dtype=torch.int32)", "%(1e300)", "%([1.0], requires_grad=True)"]
     + ["%([1], requires_grad=True)", "%([0.1, 1e-50, 1e300])", "%([d[0], 1])"],
-    "as_tensor": ["%([1, 2])", "%(a)", "%(a) is a", "%(a, dtype=torch.int64)", "%(2.5)"],
-    "is_tensor": ["%(a)", "%(3)", "%([a])"],
     "frombuffer": ["%(bytearray(range(16)), dtype=torch.int32)", "%(bytearray(7), dtype=torch.float32)"]
-    + ["%(bytearray(0), dtype=torch.float32)", "%(bytearray(range(16)), dtype=torch.int16, count=2, offset=4)"]
+    + ["%(bytearray(0), dtype=torch.float32)", "%(bytearray(range(16)), dtype=torch.int32, count=2, offset=4)"]
     + ["%(bytearray(8), dtype=torch.float32, count=3)", "%(bytearray(8), dtype=torch.float32, offset=9)"],
     "zeros ones": [
         "%(3)",
@@ -329,7 +309,7 @@ FUNCTIONS = {
         "%(0, 1, -1)",
     ],
     "eye": ["%(3)", "%(2, 3)", "%(2, dtype=torch.int64)"],
-    "cat concat concatenate": ["%([a, b])", "%((a, i))", "%([m, m], 1)", "%([m, m], dim=-1)", "%([a, z])", "%([a, m])"]
+    "cat": ["%([a, b])", "%((a, i))", "%([m, m], 1)", "%([m, m], dim=-1)", "%([a, z])", "%([a, m])"]
     + [
         "%([])",
         "%(a)",
@@ -344,32 +324,30 @@ FUNCTIONS = {
     "stack": ["%([a, b])", "%([a, b], 1)", "%([a, b], -1)", "%([m, m])", "%([a, m])", "%([])", "%(a)", "%([one, one])"]
     + ["%([a, b], 5)", "%([a, d])"],
     "where": ["%(a > 0, a, b)", "%(a > 0, a, 0)", "%(a > 0, 1, 0)", "%(m > 0, m, v)", "%(i > 0, i, 0.5)"],
-    "promote_types": [f"%(torch.{x}, torch.{y})" for x in KINDS for y in KINDS],
-    "can_cast": ["%(torch.float32, torch.int64)", "%(torch.int64, torch.float32)", "%(torch.int64, torch.bool)"],
     "finfo": ["%(torch.float32).max", "%(torch.float64).eps", "%()", "%(torch.float32).tiny", "%(torch.float64).min"]
     + ["%(torch.float32).bits", "%(torch.float64).resolution", "%(torch.float32).smallest_normal"],
-    "iinfo": ["%(torch.int64).max", "%(torch.uint8)", "%(torch.int8).min", "%(torch.int32).bits"],
-    "get_default_dtype is_grad_enabled": ["%()"],
+    "iinfo": ["%(torch.int64).max", "%(torch.uint8)", "%(torch.int32).min", "%(torch.int32).bits"],
     "Size": ["%([2, 3])", "%([2, 3]).numel()", "%([2, 3])[1:]", "a.shape == (len(a),)", "%([2]) + %([3])"],
     "device": ["%('cpu')", "str(%('cpu'))", "%('cpu').type", "%('cpu') == a.device"],
     "dtype": ["isinstance(torch.float32, %)", "torch.int64.itemsize", "torch.float32.is_floating_point"]
-    + ["torch.uint8.is_signed", "torch.float32.is_complex"],
-    "inf nan pi e": ["%"],
-    "float32 float64 int8 int16 int32 int64 uint8 bool float double int long short": ["%", "torch.zeros(2, dtype=%)"],
+    + ["torch.uint8.is_signed", "torch.float32.is_complex"]
+    + [f"(torch.zeros(1, dtype=torch.{x}) + torch.zeros(1, dtype=torch.{y})).dtype" for x in KINDS for y in KINDS],
+    "inf nan pi": ["%"],
+    "float32 float64 int32 int64 uint8 bool float double int long": ["%", "torch.zeros(2, dtype=%)"],
     "strided contiguous_format preserve_format": ["%"],
     "Tensor": ["%([1, 2])", "%(2, 3).shape", "%().shape", "isinstance(a, %)", "type(a) is %", "type(a)"],
 }
 
 #: Expressions by which the remaining names of tensors are compared.
 OF_TENSORS = {
-    "T mT": ["m.%", "a.%", "m.%.stride()"],
-    "shape ndim dtype device itemsize nbytes layout is_leaf grad_fn grad requires_grad is_sparse is_cuda is_meta": [
+    "T": ["m.%", "a.%", "m.%.stride()"],
+    "shape ndim dtype device nbytes layout is_leaf grad_fn grad requires_grad is_cuda": [
         "a.%",
         "m.t().%",
         "i.%",
         "one.%",
     ],
-    "is_quantized is_nested retains_grad data": ["a.%"],
+    "data": ["a.%"],
     "__add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __and__ __or__ __xor__": [
         "a.%(b)",
         "i.%(k)",
@@ -379,7 +357,8 @@ OF_TENSORS = {
         "a.%('x')",
         "a.%(None)",
         "m.%(v)",
-    ],
+    ]
+    + ["i.%(3)", "i.%(-3)", "i.%(0)", "a.%(2.0)", "a.%(0)", "i.%(2.5)", "u.%(7)", "h.%(k)"],
     "__radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rand__ __ror__ __rxor__": [
         "a.%(2.5)",
         "k.%(7)",
@@ -395,7 +374,8 @@ OF_TENSORS = {
         "p.%(q)",
         "a.%(2)",
     ],
-    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__": ["a.%(b)", "i.%(2.5)", "a.%('x')", "a.%(None)"],
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__": ["a.%(b)", "i.%(2.5)", "a.%('x')", "a.%(None)", "a.%(a)", "i.%(2)"]
+    + ["u.%(300)", "u.%(-1)", "p.%(q)", "m.%(v)", "w.%(w)", "large.%(16777216.0)", "d.%(a)"],
     "__neg__ __abs__ __pos__ __invert__": ["a.%()", "i.%()", "p.%()", "u.%()"],
     "__matmul__": ["m.%(v)", "m.%(m)", "m.%(m.t())"],
     "__bool__ __int__ __float__ __index__": ["one.%()", "i[0].%()", "p[0].%()", "a.%()", "z.%()", "a[:1].%()"],
@@ -569,13 +549,11 @@ ALIASES = [
     "m.to(torch.float32)",
     "m.to(torch.float64)",
     "m.float()",
-    "m.narrow(0, 0, 1)",
     "m.unbind()[0]",
     "m.split(2)[0]",
     "m.chunk(2, 1)[1]",
     "m.tensor_split(2)[0]",
     "list(m)[1]",
-    "m.roll(1)",
     "m.flip(0)",
     "m.repeat(1, 1)",
     "m.expand(3, 4)",
@@ -583,14 +561,12 @@ ALIASES = [
     "+m",
     "m * 1",
     "torch.tensor(m)",
-    "torch.as_tensor(m)",
     "torch.cat([m])",
     "torch.stack([m])",
     "m.view(torch.int32)",
     "m.view_as(m)",
     "m.max(0).values",
     "torch.nn.Parameter(m)",
-    "m.type_as(m)",
     "m.new_tensor(m)",
     "copy.copy(m)",
     "copy.deepcopy(m)",
@@ -905,7 +881,7 @@ GRADIENTS = [
     "torch.stack([x, y]).square().sum()",
     "x.chunk(2)[1].sum() + x.split([1, 3])[0].sum() * 2 + x.tensor_split(3)[0].sum()",
     "x.clone().sum() + x.double().sum().float()",
-    "x.narrow(0, 1, 2).sum() + x.unbind()[3]",
+    "x[1:3].sum() + x.unbind()[3]",
     "torch.dot(x, y) + torch.mv(w, x).sum()",
     "torch.nn.functional.mse_loss(x, y)",
     "torch.nn.functional.mse_loss(x, y, reduction='sum')",
@@ -977,7 +953,6 @@ HISTORIES = [
     "z = (x * 2).sum(); z.is_leaf, z.requires_grad, x.is_leaf, (x.detach() * 2).requires_grad",
     "x.sum().grad_fn.name()",
     "(x * 2).grad",
-    "torch.is_grad_enabled()",
     "x.data.mul_(2); x.is_leaf",
     "(x > 0).requires_grad, x.argmax().requires_grad, x.long().requires_grad",
     "x.clone() is x, x.contiguous() is x, x.requires_grad_() is x",
@@ -1014,13 +989,13 @@ MODES = {
     "no_grad": """
 with torch.no_grad():
     z = x * 2
-result = z.requires_grad, torch.is_grad_enabled()
+result = z.requires_grad, (x * 2).requires_grad
 """,
     "no_grad as a decorator": """
 @torch.no_grad()
 def f():
     return (x * 2).requires_grad
-result = f(), torch.is_grad_enabled()
+result = f(), (x * 2).requires_grad
 """,
     "a step": """
 x.sum().backward()
@@ -1037,7 +1012,7 @@ result = z.requires_grad
     "set_grad_enabled": """
 with torch.set_grad_enabled(False):
     z = x * 2
-result = z.requires_grad, torch.is_grad_enabled()
+result = z.requires_grad, (x * 2).requires_grad
 """,
     "set_grad_enabled called": """
 torch.set_grad_enabled(False)

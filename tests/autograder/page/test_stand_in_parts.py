@@ -22,6 +22,7 @@ import test_stand_in as comparisons
 import torch
 import torch.distributed
 from test_stand_in import described, near
+from test_stand_in_follows import the_pinned_torch  # noqa: F401 - comparisons with another torch fail
 
 import autograder.page.stand_in.torch as stand_in
 from autograder.page.stand_in import listing
@@ -29,7 +30,6 @@ from autograder.page.stand_in.torch.dtypes import DTYPES
 from autograder.page.stand_in.torch.missing import NotInThePage
 
 LIBRARIES = (torch, stand_in)
-pytestmark = comparisons.pytestmark
 
 
 # Modules
@@ -49,8 +49,7 @@ MODULES = [
     "model(x).square().mean().backward() or [p.grad for p in model.parameters()]",
     "model(x).sum().backward() or model.zero_grad() or [p.grad for p in model.parameters()]",
     "model(x).sum().backward() or model.zero_grad(set_to_none=False) or [p.grad for p in model.parameters()]",
-    "torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sigmoid(), torch.nn.Identity(), torch.nn.Tanh())(x)",
-    "torch.nn.MSELoss()(x, x * 2), torch.nn.MSELoss(reduction='sum')(x, x * 2)",
+    "torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh())(x)",
     "torch.nn.Module()(x)",
     "own(x), [name for name, _ in own.named_parameters()], own.a is own.b",
     "repr(own)",
@@ -379,8 +378,6 @@ def test_without_a_world():
     [
         "torch.distributed.is_initialized()",
         "torch.distributed.is_nccl_available()",
-        "torch.distributed.is_mpi_available()",
-        "torch.distributed.is_torchelastic_launched()",
         "torch.cuda.is_available()",
         "torch.cuda.is_initialized()",
         "torch.cuda.device_count()",
@@ -396,11 +393,6 @@ def test_a_machine_without_gpus(code):
         comparisons.check(code)
     finally:
         torch.set_num_threads(threads)
-
-
-def test_the_page_has_no_gloo():
-    """The one answer that differs: in a page, the grader's broker carries messages."""
-    assert stand_in.distributed.is_gloo_available() is False
 
 
 FUTURES = [
@@ -424,7 +416,9 @@ def test_futures(code):
 
 # What the stand-in does not have
 
-SENTENCE = re.compile(r".* is not part of the page's small stand-in for torch; it works in Colab and on your machine\.")
+SENTENCE = re.compile(
+    r".* is not part of the page's small stand-in for torch; it works in Colab and on a machine with torch\."
+)
 
 REFUSED = [
     "torch.rand(3)",
@@ -469,7 +463,6 @@ REFUSED = [
     "g.sort()",
     "g.clamp(0, 1)",
     "g.flip(0)",
-    "g.roll(1)",
     "g // 2",
     "g % 2",
     "2 ** g",
@@ -583,12 +576,10 @@ NO_INTEGERS = [
     "a.chunk(True)",
     "a.tensor_split(True)",
     "a.tensor_split([True])",
-    "a.narrow(0, True, 1)",
     "a.sum(True)",
     "a.sum(0, 1)",
     "a.size(True)",
     "a.unsqueeze(False)",
-    "a.roll(True)",
     "torch.full((True,), 1)",
     "a.new_empty(True)",
     "torch.cat([a], False)",
@@ -619,13 +610,12 @@ def _covered() -> dict[str, set[str]]:
         "torch": "no_grad enable_grad set_grad_enabled empty empty_like cuda nn distributed futures autograd "
         "set_num_threads get_num_threads",
         "torch.Tensor": "__setitem__ new_empty backward __lshift__ __rshift__ __rlshift__ __rrshift__ __ilshift__ "
-        "__irshift__ __array_priority__ __copy__",
+        "__irshift__ __copy__",
         "torch.autograd": "backward grad no_grad enable_grad set_grad_enabled",
         "torch.cuda": "is_available is_initialized device_count",
-        "torch.distributed": "is_nccl_available is_gloo_available is_mpi_available is_torchelastic_launched Backend "
-        "HashStore Store Work ProcessGroup distributed_c10d c10d_logger",
+        "torch.distributed": "is_nccl_available Backend HashStore Store Work ProcessGroup distributed_c10d c10d_logger",
         "torch.futures": "Future",
-        "torch.nn": "Identity Linear MSELoss Module Parameter ReLU Sequential Sigmoid Tanh functional",
+        "torch.nn": "Linear Module Parameter ReLU Sequential Tanh functional",
         "torch.nn.functional": "Tensor",
     }
     found = {place: set(names.split()) for place, names in texts.items()}
@@ -648,9 +638,4 @@ def test_every_name_is_compared(place):
 @pytest.mark.parametrize("path", listing.generated(), ids=lambda path: path.name)
 def test_what_is_generated_is_current(path):
     """``python -m autograder.page.stand_in.listing`` has been run."""
-    text = listing.generated()[path]
-    if path.suffix == ".py":  # torch's own names differ between its versions
-        assert {"fft", "rand", "compile", "bfloat16"} <= stand_in.names.KNOWN["torch"]
-        assert text.startswith(path.read_text().partition("\n")[0])
-        return
-    assert path.read_text() == text
+    assert path.read_text() == listing.generated()[path]

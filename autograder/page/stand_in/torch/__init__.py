@@ -1,7 +1,16 @@
-"""A small stand-in for torch on the standard library alone: what the page's worlds of chapters 1 to 4 need of it.
+"""A small stand-in for torch on the standard library alone, frozen at what ranks in the page need. It has
 
-What it has does what torch does, and tests compare each name with torch; anything else is refused in one sentence that
-names it (:mod:`.missing`). The list of names, and of what differs, is the ``README.md`` beside this package.
+- the names of torch in the code of chapters 1 to 4 that runs in a page: in cells, labs, references, the modules that
+  cells import, the bank and the probes;
+- the names by which the grader's child, the worlds and the recorder use torch;
+- the operators of tensors; and
+- ordinary names that a learner of these chapters may type besides (``ORDINARY`` in ``listing.py``): those that other
+  chapters use with tensors in at least two modules or pages, and their counterparts, such as ``amin`` with ``amax``.
+
+A test compares the names with this list: nothing else is added here, and what is no longer needed goes. What the
+stand-in has does what torch does, and tests compare each name with torch; anything else is refused in one sentence that
+names it and says where it works (:mod:`.missing`). The list of names, and of what differs, is the ``README.md`` beside
+this package.
 """
 
 # ruff: noqa: F401
@@ -23,10 +32,7 @@ from . import (
     views,
 )
 from .autograd import enable_grad, no_grad, set_grad_enabled
-from .autograd import enabled as is_grad_enabled
 from .dtypes import BOOL, DTYPES, FLOAT32, OTHER_NAMES, DType, finfo, iinfo
-from .dtypes import can_cast as _can_cast
-from .dtypes import promoted as promote_types
 from .memory import MARKS, Device
 from .missing import getter, guard_imports, missing
 from .registry import FUNCTIONS
@@ -36,7 +42,7 @@ from .tensor import Tensor
 __version__ = "stand-in for 2.13"
 __getattr__ = getter("torch")
 
-inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
+inf, nan, pi = math.inf, math.nan, math.pi
 dtype, device = DType, Device
 
 
@@ -49,16 +55,6 @@ def set_num_threads(int):  # noqa: A002  # as torch calls it
 def get_num_threads():
     """One thread is all there is."""
     return 1
-
-
-def get_default_dtype():
-    """The type of floating-point numbers from Python."""
-    return FLOAT32
-
-
-def can_cast(from_, to):
-    """Whether a result of type ``from_`` may be written into a tensor of type ``to``."""
-    return _can_cast(from_, to)
 
 
 globals().update(DTYPES)

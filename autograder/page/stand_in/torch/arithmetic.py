@@ -178,40 +178,22 @@ def add(self, other, *, alpha=1):
     return checked("add", added, self, other, alpha=alpha)
 
 
-@operation("sub", "subtract", gradient=RULE)
+@operation("sub", gradient=RULE)
 def sub(self, other, *, alpha=1):
     """The difference."""
     return checked("sub", subtracted, self, other, alpha=alpha)
 
 
-@operation("mul", "multiply", gradient=RULE)
+@operation("mul", gradient=RULE)
 def mul(self, other):
     """The product, element by element."""
     return checked("mul", multiplied, self, other)
 
 
-@operation("true_divide", gradient=RULE)
-def true_divide(self, other):
-    """The quotient; of integers, a float."""
-    return checked("true_divide", divided, self, other)
-
-
-@operation("div", "divide", gradient=RULE)
+@operation("div", gradient=RULE)
 def div(self, other, *, rounding_mode=None):
     """The quotient; of integers, a float."""
     return checked("div", divided, self, other, rounding_mode=rounding_mode)
-
-
-@operation("floor_divide")
-def floor_divide(self, other):
-    """The quotient, rounded down."""
-    return checked("floor_divide", floor_divided, self, other)
-
-
-@operation("remainder")
-def remainder(self, other):
-    """What is left of a division that rounds down; it has the sign of the divisor."""
-    return checked("remainder", remainder_of, self, other)
 
 
 @operation("pow", gradient=RULE, differs=f"{LAST_BITS} unless the exponent is 2")

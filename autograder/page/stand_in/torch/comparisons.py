@@ -48,14 +48,6 @@ def inverted(self):
     """The bits inverted; of Booleans, the opposite."""
     if not is_integral(self.dtype):
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not(self)
-
-
-@operation("bitwise_not", gradient=NONE)
-def bitwise_not(self):
-    """The bits inverted; of Booleans, the opposite."""
-    if not is_integral(self.dtype):
-        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{self.dtype.kind}'")
     return combined(operator.not_ if self.dtype is BOOL else operator.invert, self)
 
 
@@ -65,22 +57,6 @@ def logical_not(self):
     return combined(operator.not_, self, result=BOOL)
 
 
-def _logical(name, compute):
-    @operation(f"logical_{name}", gradient=NONE)
-    def function(self, other):
-        if not isinstance(other, Tensor):
-            found = type(other).__name__
-            raise TypeError(f"logical_{name}(): argument 'other' (position 2) must be Tensor, not {found}")
-        return combined(lambda a, b: compute(bool(a), bool(b)), self, other, result=BOOL)
-
-    function.__doc__ = f"Logical {name}; every number but 0 is true."
-
-
-_logical("and", operator.and_)
-_logical("or", operator.or_)
-_logical("xor", operator.xor)
-
-
 # Comparisons
 
 
@@ -88,11 +64,6 @@ def _comparison(name, compute):
     def compare(self, other):
         return combined(compute, self, other, result=BOOL)
 
-    @operation(name, gradient=NONE)
-    def function(self, other):
-        return checked(name, compare, self, other)
-
-    function.__doc__ = f"``{name}`` of each pair of elements."
     setattr(Tensor, f"__{name}__", operator_of(compare, name, NONE))
 
 
@@ -167,7 +138,7 @@ def _clamped(self, low, high):
     return combined(within, self, kind=kind)
 
 
-@operation("clamp", "clip")
+@operation("clamp")
 def clamp(self, min=None, max=None):  # noqa: A002  # as torch calls them
     """Numbers below a limit raised to it, numbers above one lowered."""
     return _clamped(self, min, max)

@@ -83,12 +83,6 @@ def type_of(self, dtype=None, non_blocking=False):
     return f"torch.{self.dtype.kind}Tensor" if dtype is None else as_type(self, as_kind(dtype, None))
 
 
-@operation("type_as", function=False, gradient=RULE)
-def type_as(self, other):
-    """The tensor as the type of another one."""
-    return as_type(self, other.dtype)
-
-
 def _cast(name, kind):
     @operation(name, function=False, gradient=RULE)
     def cast(self, memory_format=MARKS["preserve_format"]):

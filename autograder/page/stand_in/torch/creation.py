@@ -6,7 +6,7 @@ from . import shapes
 from .dtypes import BOOL, FLOAT32, INT64, fitting, of_number, promoted, rounded
 from .memory import MARKS, Storage
 from .missing import missing
-from .registry import NONE, operation, plain_function
+from .registry import NONE, of_tensors, operation, plain_function
 from .tensor import Tensor, as_kind, check_device, is_number
 
 UNFILLED = "its memory is nan, or an odd integer such as -777777777, where torch's may hold anything"
@@ -109,19 +109,6 @@ def _inferred(kinds):
         if kind is not found:
             found = promoted(found, kind)
     return found
-
-
-@plain_function("as_tensor")
-def as_tensor(data, dtype=None, device=None):
-    """The tensor itself where nothing has to change, else a new one."""
-    check_device(device, "torch.as_tensor")
-    return data.to(as_kind(dtype, data.dtype)) if isinstance(data, Tensor) else tensor(data, dtype=dtype)
-
-
-@plain_function("is_tensor")
-def is_tensor(obj, /):
-    """Whether something is a tensor."""
-    return isinstance(obj, Tensor)
 
 
 @plain_function("frombuffer", differs="read-only memory is copied, without torch's warning")
@@ -308,4 +295,4 @@ def _constructed(cls, *arguments):
     return empty(*arguments or (0,))
 
 
-Tensor.__new__ = _constructed  # type: ignore
+of_tensors("__new__", _constructed)

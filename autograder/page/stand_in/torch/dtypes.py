@@ -41,15 +41,13 @@ DType.__module__ = "torch"
 
 BOOL = DType("bool", "?", BOOLEAN, True, "Bool")
 UINT8 = DType("uint8", "B", INTEGER, 177, "Byte")
-INT8 = DType("int8", "b", INTEGER, -77, "Char")
-INT16 = DType("int16", "h", INTEGER, -7777, "Short")
 INT32 = DType("int32", "i", INTEGER, -777_777_777, "Int")
 INT64 = DType("int64", "q", INTEGER, -777_777_777_777_777_777, "Long")
 FLOAT32 = DType("float32", "f", FLOATING, math.nan, "Float")
 FLOAT64 = DType("float64", "d", FLOATING, math.nan, "Double")
 
-DTYPES = {kind.name: kind for kind in (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64)}
-OTHER_NAMES = {"short": INT16, "int": INT32, "long": INT64, "float": FLOAT32, "double": FLOAT64}
+DTYPES = {kind.name: kind for kind in (BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64)}
+OTHER_NAMES = {"int": INT32, "long": INT64, "float": FLOAT32, "double": FLOAT64}
 
 #: The types' names in C++, which some errors use.
 IN_C = {
@@ -57,8 +55,6 @@ IN_C = {
     "float64": "double",
     "int64": "long int",
     "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
     "uint8": "unsigned char",
     "bool": "bool",
 }
@@ -162,9 +158,7 @@ def promoted(a, b):
         return a
     if a.category != b.category:
         return max(a, b, key=lambda kind: kind.category)
-    if {a, b} == {UINT8, INT8}:
-        return INT16
-    return max(a, b, key=lambda kind: (kind.itemsize, kind.is_signed))
+    return max(a, b, key=lambda kind: kind.itemsize)
 
 
 def common(tensors, numbers):

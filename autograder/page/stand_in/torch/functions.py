@@ -57,14 +57,8 @@ def _sigmoid(value):
 
 
 exp = _unary("exp", _guarded(math.exp), lambda g, x, y: g * y, "result", LAST_BITS)
-_unary("expm1", _guarded(math.expm1), None, differs=LAST_BITS)
 log = _unary("log", _guarded(_log(math.log)), lambda g, x, y: g / x, differs=LAST_BITS)
-_unary("log2", _guarded(_log(math.log2)), None, differs=LAST_BITS)
-_unary("log10", _guarded(_log(math.log10)), None, differs=LAST_BITS)
 _unary("sqrt", _guarded(math.sqrt), lambda g, x, y: g / (y * 2), "result", LAST_BITS)
-_unary("rsqrt", _guarded(lambda v: over(1.0, math.sqrt(v))), None, differs=LAST_BITS)
-_unary("sin", _guarded(math.sin), None, differs=LAST_BITS)
-_unary("cos", _guarded(math.cos), None, differs=LAST_BITS)
 _unary("tanh", _guarded(math.tanh), lambda g, x, y: g * (1 - y * y), "result", LAST_BITS)
 _unary("sigmoid", _guarded(_sigmoid), lambda g, x, y: g * (1 - y) * y, "result", LAST_BITS)
 _unary("reciprocal", lambda value: over(1.0, value), lambda g, x, y: -g * (y * y), "result")
@@ -75,7 +69,7 @@ def _same_kind(name, compute, rule=None, title=""):
 
     @operation(name, gradient=RULE if rule else REFUSED)
     def function(self):
-        if name in ("floor", "ceil", "trunc"):
+        if name in ("floor", "ceil"):
             no_booleans(self.dtype, f"{name}_vml_cpu")
         if name == "relu" and self.dtype is BOOL:
             raise RuntimeError("Boolean inputs not supported for relu")
@@ -114,7 +108,6 @@ def _positive_part(value):
 _same_kind("relu", _positive_part, lambda g, x, y: combined(_where_positive, g, y), "Relu")
 _same_kind("floor", _signed(math.floor))
 _same_kind("ceil", _signed(math.ceil))
-_same_kind("trunc", _signed(math.trunc))
 
 
 @operation("square", gradient=RULE)
@@ -138,7 +131,7 @@ def sign(self):
     return combined(_sign, self)
 
 
-@operation("abs", "absolute", "__abs__", gradient=RULE)
+@operation("abs", "__abs__", gradient=RULE)
 def absolute(self):
     """The absolute value."""
     no_booleans(self.dtype, "abs_cpu")
@@ -146,7 +139,7 @@ def absolute(self):
     return record(combined(abs, self), "AbsBackward0", [self], [lambda g: g * x.sign()], [x])
 
 
-@operation("neg", "negative", "__neg__", gradient=RULE)
+@operation("neg", "__neg__", gradient=RULE)
 def neg(self):
     """The opposite number."""
     if self.dtype is BOOL:
@@ -157,7 +150,7 @@ def neg(self):
     return record(combined(operator.neg, self), "NegBackward0", [self], [lambda g: -g])
 
 
-@operation("positive", "__pos__", gradient=RULE)
+@operation("__pos__", gradient=RULE)
 def positive(self):
     """The tensor itself."""
     if self.dtype is BOOL:

@@ -3,14 +3,14 @@
 import functools
 
 from . import autograd, shapes
-from .arithmetic import add, div, floor_divide, mul, power, remainder, sub
+from .arithmetic import add, div, floor_divided, mul, power, remainder_of, sub
 from .autograd import record
 from .comparisons import clamp
 from .dtypes import can_cast, fitting
-from .elementwise import is_operand, operator_of
-from .functions import absolute, neg
+from .elementwise import is_operand
+from .functions import neg
 from .missing import no_gradient
-from .registry import NONE, RULE, operation
+from .registry import RULE, operation
 from .tensor import Tensor, is_number
 from .views import summed_to
 
@@ -34,64 +34,40 @@ def overwritten(self, result, name):
 
 
 #: Operations in place through which a gradient can pass: their rules read no tensor that has been overwritten.
-LINEAR = {"add_", "sub_", "subtract_", "neg_", "copy_"}
+LINEAR = {"add_", "sub_", "neg_", "copy_"}
 
 
-def in_place(name, compute, dunder=""):
-    """The method ``name_`` of an operation."""
+def in_place(compute, name="", dunder=""):
+    """The method ``name`` of an operation, and its operator."""
 
     def method(self, *others, **options):
         self._check_writable(*others)
-        return overwritten(self, compute(self, *others, **options), name + "_")
+        return overwritten(self, compute(self, *others, **options), name)
 
-    operation(name + "_", function=False, gradient=RULE)(_like(method, compute, name))
+    if name:
+        operation(name, function=False, gradient=RULE)(_like(method, compute, name))
     if dunder:
-        setattr(Tensor, f"__i{dunder}__", lambda self, o: method(self, o) if is_operand(o) else NotImplemented)
+        setattr(Tensor, f"__{dunder}__", lambda self, o: method(self, o) if is_operand(o) else NotImplemented)
 
 
 def _like(method, compute, name):
     """``method`` with the arguments of ``compute``, so that unknown ones are refused."""
     wrapped_method = functools.wraps(compute)(method)
-    wrapped_method.__doc__ = f"``{name}`` in place."
+    wrapped_method.__doc__ = f"``{name.strip('_')}`` in place."
     return wrapped_method
 
 
-for _name, _compute, _dunder in (
-    ("add", add, "add"),
-    ("sub", sub, "sub"),
-    ("subtract", sub, ""),
-    ("mul", mul, "mul"),
-    ("multiply", mul, ""),
-    ("div", div, "truediv"),
-    ("divide", div, ""),
-    ("floor_divide", floor_divide, "floordiv"),
-    ("remainder", remainder, "mod"),
-    ("pow", power, "pow"),
-    ("neg", neg, ""),
-    ("abs", absolute, ""),
-    ("clamp", clamp, ""),
-):
-    in_place(_name, _compute, _dunder)
-
-for _name in (
-    "exp",
-    "log",
-    "sqrt",
-    "tanh",
-    "relu",
-    "sigmoid",
-    "floor",
-    "ceil",
-    "round",
-    "square",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "reciprocal",
-):
-    in_place(_name, getattr(Tensor, _name))
+in_place(add, "add_", "iadd")
+in_place(sub, "sub_", "isub")
+in_place(mul, "mul_", "imul")
+in_place(div, "div_", "itruediv")
+in_place(power, "pow_", "ipow")
+in_place(neg, "neg_")
+in_place(clamp, "clamp_")
+for _dunder, _compute in {"ifloordiv": floor_divided, "imod": remainder_of}.items():
+    in_place(_compute, dunder=_dunder)
 for _name in ("and", "or", "xor"):
-    setattr(Tensor, f"__i{_name}__", operator_of(getattr(Tensor, f"bitwise_{_name}_"), _name, NONE))
+    in_place(getattr(Tensor, f"bitwise_{_name}"), dunder=f"i{_name}")
 
 
 @operation("copy_", function=False, gradient=RULE)

@@ -8,6 +8,7 @@ from .autograd import record
 from .creation import tensor
 from .dtypes import BOOL, INT64, fitting
 from .missing import missing, no_gradient
+from .registry import of_tensors
 from .tensor import Tensor, is_integral, is_number
 from .views import embedded, select, sliced, unsqueeze
 
@@ -209,5 +210,5 @@ def _assigned(value, shape, kind):
     return value._expanded(tuple(shape))._values(kind)
 
 
-Tensor.__getitem__ = get_item  # type: ignore
-Tensor.__setitem__ = set_item  # type: ignore
+of_tensors("__getitem__", get_item)
+of_tensors("__setitem__", set_item)

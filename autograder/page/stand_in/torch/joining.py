@@ -1,4 +1,4 @@
-"""Several tensors made one: ``cat`` and ``stack``; and one that is cut and joined again, by ``roll``."""
+"""Several tensors made one: ``cat`` and ``stack``."""
 
 import math
 
@@ -7,7 +7,7 @@ from .autograd import record
 from .dtypes import common
 from .memory import Storage
 from .missing import missing
-from .registry import operation, plain_function
+from .registry import plain_function
 from .tensor import Tensor
 from .views import sliced, unsqueeze
 
@@ -35,7 +35,7 @@ def _check_sizes(kept, dim):
                 )
 
 
-@plain_function("cat", "concat", "concatenate")
+@plain_function("cat")
 def cat(tensors, dim=0, *, out=None):
     """Tensors one after the other along a dimension."""
     if out is not None:
@@ -102,18 +102,3 @@ def stack(tensors, dim=0, *, out=None):
     if made._node is not None:
         made._node.title = "StackBackward0"
     return made
-
-
-@operation("roll")
-def roll(self, shifts, dims=None):
-    """A copy whose elements moved around."""
-    if dims is None:
-        return roll(self.flatten(), shifts, 0).reshape(self.shape)
-    if isinstance(shifts, (tuple, list)) or isinstance(dims, (tuple, list)):
-        raise missing("torch.roll along several dimensions at once")
-    dim = shapes.dimension(dims, self.ndim)
-    size, shifts = self.shape[dim], shapes.integer(shifts)
-    if not size:
-        return self.clone()
-    cut = -shifts % size
-    return cat([sliced(self, dim, cut, size - cut), sliced(self, dim, 0, cut)], dim)

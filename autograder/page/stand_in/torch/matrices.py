@@ -6,7 +6,7 @@ from .autograd import record
 from .dtypes import BOOL, IN_C
 from .missing import missing
 from .reductions import ROUNDED_ONCE, total
-from .registry import RULE, operation
+from .registry import RULE, of_tensors, operation
 from .tensor import Tensor
 
 
@@ -122,4 +122,4 @@ def _at(self, other):
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
-Tensor.__matmul__ = _at  # type: ignore
+of_tensors("__matmul__", _at)

@@ -6,7 +6,7 @@ import sys
 
 from .names import KNOWN
 
-ELSEWHERE = "it works in Colab and on your machine"
+ELSEWHERE = "it works in Colab and on a machine with torch"
 
 
 class NotInThePage(NotImplementedError):

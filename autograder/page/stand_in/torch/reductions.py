@@ -320,13 +320,6 @@ _truth("all", all)
 _truth("any", any)
 
 
-@operation("count_nonzero", gradient=NONE)
-def count_nonzero(self, dim=None):
-    """How many elements are other than 0."""
-    dims = _over(self, dim)
-    return Tensor._of([sum(value != 0 for value in row) for row in rows(self, dims)], reduced(self, dims, False), INT64)
-
-
 @operation("nonzero", gradient=NONE)
 def nonzero(self, *, as_tuple=False):
     """The places of elements other than 0, a row for each."""

@@ -17,8 +17,7 @@ FUNCTIONS: dict = {}
 #: Operations whose first operand may be a number if the second is a tensor.
 AFTER_NUMBERS = frozenset(
     {
-        *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder"),
-        *("pow", "bitwise_and", "bitwise_or", "bitwise_xor"),
+        *("add", "sub", "mul", "div", "pow", "bitwise_and", "bitwise_or", "bitwise_xor"),
     }
 )
 #: NumPy's names of arguments, which torch takes as well.
@@ -29,6 +28,11 @@ DIFFERS: dict = {}
 WITHOUT_GRADIENT: set = set()
 #: The methods that write in place.
 IN_PLACE: set = set()
+
+
+def of_tensors(name, value):
+    """Give the class of tensors something that is no operation."""
+    setattr(Tensor, name, value)
 
 
 def operation(*names, function=True, method=True, gradient=REFUSED, differs=""):

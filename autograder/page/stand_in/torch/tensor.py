@@ -7,7 +7,7 @@ import math
 import warnings
 
 from . import autograd, shapes
-from .dtypes import BOOL, BOOLEAN, DTYPES, INTEGER, DType, converted, fitting, packed
+from .dtypes import BOOL, BOOLEAN, DTYPES, INTEGER, DType, converted, packed
 from .memory import CPU, MARKS, META, Device, Storage
 from .missing import NotInThePage, absent, missing
 from .shapes import Size
@@ -26,8 +26,7 @@ class Tensor:
     """Numbers of one type, with a shape."""
 
     layout = MARKS["strided"]
-    is_sparse = is_cuda = is_meta = is_quantized = is_nested = False
-    __array_priority__ = 1000
+    is_cuda = False
 
     @classmethod
     def _made(cls, storage, shape, kind, strides=None, offset=0, base=None):
@@ -65,10 +64,6 @@ class Tensor:
         return CPU if self._storage is not None else META
 
     @property
-    def itemsize(self):
-        return self.dtype.itemsize
-
-    @property
     def nbytes(self):
         return self.numel() * self.dtype.itemsize
 
@@ -81,16 +76,11 @@ class Tensor:
     def numel(self):
         return math.prod(self._shape)
 
-    nelement = numel
-
     def element_size(self):
         return self.dtype.itemsize
 
     def stride(self, dim=None):
         return self._strides if dim is None else self._strides[shapes.dimension(dim, self.ndim)]
-
-    def storage_offset(self):
-        return self._offset
 
     def data_ptr(self):
         return self._storage.address() + self._offset * self.dtype.itemsize if self.numel() else 0
@@ -100,12 +90,6 @@ class Tensor:
 
     def is_floating_point(self):
         return self.dtype.is_floating_point
-
-    def is_complex(self):
-        return False
-
-    def is_signed(self):
-        return self.dtype.is_signed
 
     # Memory
 
@@ -232,18 +216,18 @@ class Tensor:
         return self._node
 
     @property
-    def retains_grad(self):
+    def _keeps_grad(self):
         return self._node is not None and any(kept is self for kept in self._node.kept)
 
     def retain_grad(self):
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._node is not None and not self.retains_grad:
+        if self._node is not None and not self._keeps_grad:
             self._node.kept.append(self)
 
     @property
     def grad(self):
-        if self._node is not None and not self.retains_grad:
+        if self._node is not None and not self._keeps_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't"
                 " be populated during autograd.backward(). If you indeed want the .grad field to be populated for a"
@@ -405,18 +389,6 @@ def as_kind(dtype, default):
 
 def is_number(value):
     return isinstance(value, (int, float))
-
-
-def number(value, kind):
-    """A Python number, or a tensor of one, as an element of ``kind``."""
-    if isinstance(value, Tensor):
-        return value._values(kind)[0]
-    return fitting(value, kind)
-
-
-def kind_in_words(kind):
-    """A type as an error of arithmetic names it: ``Float`` or ``Long``."""
-    return kind.kind
 
 
 def is_integral(kind):

@@ -5,7 +5,7 @@ from .autograd import record
 from .dtypes import DType
 from .memory import MARKS
 from .missing import missing
-from .registry import RULE, operation
+from .registry import RULE, of_tensors, operation
 from .tensor import Tensor
 
 NO_VIEW = (
@@ -96,13 +96,13 @@ def reshape(self, *shape):
 _sized("reshape", reshape)
 
 
-@operation("view_as", "reshape_as", function=False, gradient=RULE)
+@operation("view_as", function=False, gradient=RULE)
 def view_as(self, other):
     """The same elements in the shape of another tensor."""
     return reshape(self, other.shape)
 
 
-@operation("flatten", "ravel", gradient=RULE)
+@operation("flatten", gradient=RULE)
 def flatten(self, start_dim=0, end_dim=-1):
     """One dimension in place of several; the tensor itself if there is nothing to join."""
     first, last = (shapes.dimension(dim, self.ndim) for dim in (start_dim, end_dim))
@@ -157,7 +157,7 @@ def permute(self, *dims):
 _sized("permute", permute)
 
 
-@operation("transpose", "swapaxes", gradient=RULE)
+@operation("transpose", gradient=RULE)
 def transpose(self, dim0, dim1):
     """Two dimensions exchanged."""
     a, b = (shapes.dimension(dim, self.ndim) for dim in (dim0, dim1))
@@ -183,16 +183,7 @@ def _turned(self):
     return permute(self, tuple(range(self.ndim))[::-1])
 
 
-Tensor.T = property(_turned)  # type: ignore[attr-defined]
-
-
-def _matrices_turned(self):
-    if self.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
-    return transpose(self, -2, -1)
-
-
-Tensor.mT = property(_matrices_turned)  # type: ignore[attr-defined]
+of_tensors("T", property(_turned))
 
 
 @operation("expand", function=False, gradient=RULE)
@@ -252,23 +243,6 @@ def sliced(self, dim, start, count, step=1, name="SliceBackward0"):
     shape[dim], strides[dim] = count, strides[dim] * step
     made = self._alias(shape, strides, place)
     return record(made, name, [self], [embedded(self, lambda whole: sliced(whole, dim, start, count, step))])
-
-
-@operation("narrow", gradient=RULE)
-def narrow(self, dim, start, length):
-    """``length`` positions along a dimension, from ``start``."""
-    if not self.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    dim, start, length = shapes.dimension(dim, self.ndim), shapes.integer(start), shapes.integer(length)
-    size = self.shape[dim]
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
-    start = start + size if start < 0 else start
-    if start + length > size:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return sliced(self, dim, start, length)
 
 
 @operation("unbind", gradient=RULE)

@@ -94,24 +94,6 @@ def is_nccl_available():
 
 
 @public
-def is_gloo_available():
-    """Whether Gloo carries operations: in a page the grader's broker does."""
-    return False
-
-
-@public
-def is_mpi_available():
-    """Whether MPI carries operations: no."""
-    return False
-
-
-@public
-def is_torchelastic_launched():
-    """Whether ``torchrun`` started this process: no."""
-    return False
-
-
-@public
 def init_process_group(
     backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, group_name="", pg_options=None
 ):
@@ -813,11 +795,8 @@ __all__ = [
     "init_process_group",
     "irecv",
     "is_available",
-    "is_gloo_available",
     "is_initialized",
-    "is_mpi_available",
     "is_nccl_available",
-    "is_torchelastic_launched",
     "isend",
     "new_group",
     "recv",

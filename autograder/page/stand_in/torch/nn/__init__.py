@@ -182,28 +182,6 @@ def _layer(name, function):
 
 Tanh = _layer("Tanh", lambda x: x.tanh())
 ReLU = _layer("ReLU", lambda x: x.relu())
-Sigmoid = _layer("Sigmoid", lambda x: x.sigmoid())
-
-
-class Identity(Module):
-    """Gives back what it is given."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-
-    def forward(self, input):  # noqa: A002  # as torch calls it
-        return input
-
-
-class MSELoss(Module):
-    """The mean squared error as a module."""
-
-    def __init__(self, reduction="mean"):
-        super().__init__()
-        self.reduction = reduction
-
-    def forward(self, input, target):  # noqa: A002  # as torch calls it
-        return functional.mse_loss(input, target, reduction=self.reduction)
 
 
 class Sequential(Module):
