@@ -28,8 +28,8 @@ def _math(source: str, display: bool, book: bool) -> str:
     return f'<span class="math notranslate nohighlight">{opening}{escape(source)}{closing}</span>'
 
 
-def _token(found: re.Match[str], book: bool) -> str:
-    kind, text = found.lastgroup, found[found.lastgroup or 0]
+def _token(match: re.Match[str], book: bool) -> str:
+    kind, text = match.lastgroup, match[match.lastgroup or 0]
     if kind in ("math", "display"):
         return _math(text, kind == "display", book)
     if kind == "literal":
@@ -41,9 +41,9 @@ def _token(found: re.Match[str], book: bool) -> str:
 def inline(text: str, book: bool) -> str:
     """One line of text as HTML."""
     parts, end = [], 0
-    for found in _INLINE.finditer(text):
-        parts += [escape(text[end : found.start()]), _token(found, book)]
-        end = found.end()
+    for match in _INLINE.finditer(text):
+        parts += [escape(text[end : match.start()]), _token(match, book)]
+        end = match.end()
     return "".join(parts) + escape(text[end:])
 
 

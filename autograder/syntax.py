@@ -38,8 +38,8 @@ def parse(source: str) -> ast.Module:
     """
     if too_much(source):
         raise SyntaxError("too many statements", ("<unknown>", 1, 1, ""))
-    if found := LONG_NAME.search(source):
-        line = source.count("\n", 0, found.start()) + 1
+    if match := LONG_NAME.search(source):
+        line = source.count("\n", 0, match.start()) + 1
         raise SyntaxError("a name of very many parts", ("<unknown>", line, 1, ""))
     with _LOCK:
         return ast.parse(source)
@@ -92,7 +92,7 @@ def tree_of(source: str) -> ast.Module | None:
 def first_line(node: ast.stmt) -> int:
     """The line in which a statement begins, with its decorators."""
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def bound(node: ast.stmt) -> frozenset[str]:
@@ -145,14 +145,14 @@ def reads(nodes: Iterable[ast.stmt]) -> set[str]:
 
 def reached(start: Iterable[_T], leads: Callable[[_T], Iterable[_T]]) -> set[_T]:
     """``start``, and all to which they lead, directly or not."""
-    found: set[_T] = set()
+    result: set[_T] = set()
     waiting = list(start)
     while waiting:
         one = waiting.pop()
-        if one not in found:
-            found.add(one)
+        if one not in result:
+            result.add(one)
             waiting += leads(one)
-    return found
+    return result
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:

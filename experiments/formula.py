@@ -81,5 +81,5 @@ class Formula:
     @property
     def source(self) -> str:
         """The source that the docstring names, or nothing."""
-        found = re.search(r"^Source: (.*(?:\n\S.*)*)", inspect.getdoc(self.call) or "", re.MULTILINE)
-        return re.sub(r"\s+", " ", found[1]) if found else ""
+        match = re.search(r"^Source: (.*(?:\n\S.*)*)", inspect.getdoc(self.call) or "", re.MULTILINE)
+        return re.sub(r"\s+", " ", match[1]) if match else ""

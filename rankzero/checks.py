@@ -70,7 +70,7 @@ def _entries(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _entries({f"{name}[{key!r}]": entry for key, entry in value.items()})
         elif isinstance(value, list | tuple | range):
-            yield from _entries({f"{name}[{place}]": entry for place, entry in enumerate(value)})
+            yield from _entries({f"{name}[{index}]": entry for index, entry in enumerate(value)})
         else:
             yield name, value
 

@@ -31,7 +31,10 @@ def entry(item: Item) -> dict[str, Any]:
 
 def collect() -> dict[str, list[dict[str, Any]]]:
     """The chapters and the items, in the order of the book."""
-    chapters = [{"number": one.number, "title": one.title, "page": one.page, "deeper": one.deeper} for one in CHAPTERS]
+    chapters = [
+        {"number": chapter.number, "title": chapter.title, "page": chapter.page, "deeper": chapter.deeper}
+        for chapter in CHAPTERS
+    ]
     return {"chapters": chapters, "items": [entry(item) for item in bank.items()]}
 
 

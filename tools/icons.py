@@ -23,13 +23,13 @@ def paths() -> dict[str, tuple[int, int, str]]:
     return json.loads((ROOT / "tools" / "icons.json").read_text(encoding="utf-8"))["icons"]
 
 
-def _svg(found: re.Match[str]) -> str:
-    names = [name for name in _NAME.findall(found["classes"]) if name not in STYLES]
+def _svg(match: re.Match[str]) -> str:
+    names = [name for name in _NAME.findall(match["classes"]) if name not in STYLES]
     if len(names) != 1 or names[0] not in paths():
-        raise ValueError(f"an icon must be one of tools/icons.json ({', '.join(paths())}), got {found['classes']!r}")
+        raise ValueError(f"an icon must be one of tools/icons.json ({', '.join(paths())}), got {match['classes']!r}")
     width, height, path = paths()[names[0]]
-    classes = escape(" ".join(["rz-icon", *found["classes"].split()]))
-    rest = re.sub(r'\s*aria-hidden="[^"]*"', "", found["rest"])
+    classes = escape(" ".join(["rz-icon", *match["classes"].split()]))
+    rest = re.sub(r'\s*aria-hidden="[^"]*"', "", match["rest"])
     box = f'viewBox="0 0 {width} {height}"'
     return f'<svg class="{classes}"{rest} aria-hidden="true" {box}><path fill="currentColor" d="{path}"/></svg>'
 

@@ -62,7 +62,7 @@ def renewed(text: str, url: str, page: str = "") -> str:
     """The notebook ``text`` with install cells and links for ``url``; ``page`` is the file name without ``.ipynb``."""
     notebook = nbformat.reads(text, as_version=4)
     cells = [cell for cell in notebook.cells if "install" in cell.metadata.get("tags", ())]
-    old = {found.group(1) for cell in cells if (found := _ADDRESS.search(cell.source))}
+    old = {match.group(1) for cell in cells if (match := _ADDRESS.search(cell.source))}
     for cell in notebook.cells:
         for former in old - {url}:
             cell.source = cell.source.replace(former, url)

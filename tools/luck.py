@@ -70,8 +70,8 @@ def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Ite
         expected = answered(item, cases)
         for right, program in made:
             outcomes = _answers(item, program, cases)
-            for place, sentence in _faults(item, cases, expected, outcomes):
-                key, group, _ = rows[place]
+            for index, sentence in _faults(item, cases, expected, outcomes):
+                key, group, _ = rows[index]
                 yield Failure(item.id, right.sentence, key, group.name if group else "public cases", sentence)
 
 
@@ -80,8 +80,8 @@ def _faults(
 ) -> Iterator[tuple[int, str]]:
     """The places of wrong outcomes. How far rounding moves the reference is computed only where it may matter."""
     rows = zip(cases, expected, outcomes, strict=True)
-    far = [place for place, row in enumerate(rows) if compare.fault(item, *row)]
-    paper = Paper(item, tuple(Asked(cases[place], None, expected[place]) for place in far), ())
+    far = [index for index, row in enumerate(rows) if compare.fault(item, *row)]
+    paper = Paper(item, tuple(Asked(cases[index], None, expected[index]) for index in far), ())
     for number, place in enumerate(far):
         if sentence := paper.fault(number, outcomes[place]):
             yield place, sentence

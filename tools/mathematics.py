@@ -50,9 +50,9 @@ def why_not() -> str:
     return "" if KATEX.exists() else "KaTeX is not here (make vendor)"
 
 
-def _formula(found: re.Match[str]) -> Formula:
-    display = found["display"] is not None
-    return unescape(found["display"] if display else found["inline"]).strip(), display
+def _formula(match: re.Match[str]) -> Formula:
+    display = match["display"] is not None
+    return unescape(match["display"] if display else match["inline"]).strip(), display
 
 
 def _in_strings(data: object, change: Callable[[str], str]) -> object:
@@ -72,9 +72,9 @@ def replaced(html: str, change: Callable[[Formula], str]) -> str:
     def body(text: str) -> str:
         return _FORMULA.sub(lambda found: found["open"] + change(_formula(found)), text)
 
-    def data(found: re.Match[str]) -> str:
-        changed = _in_strings(json.loads(unescape(found["json"])), body)
-        return f'{found["name"]}="{escape(json.dumps(changed, ensure_ascii=False))}"'
+    def data(match: re.Match[str]) -> str:
+        changed = _in_strings(json.loads(unescape(match["json"])), body)
+        return f'{match["name"]}="{escape(json.dumps(changed, ensure_ascii=False))}"'
 
     return body(_DATA.sub(data, html))
 
@@ -83,13 +83,13 @@ def together(html: str) -> str:
     """``html`` in which no line begins with the punctuation behind a short formula or code, or ends with the bracket
     before it. Code of several words may still be broken between them, and a long formula between its parts."""
 
-    def kept(found: re.Match[str]) -> str:
-        if not found["before"] and not found["behind"]:
-            return found[0]
-        whole = found[0]
-        if found["words"] and len(_TAG.sub("", found["kept"])) > SHORT:
-            apart = f'{found["code"]}<span class="rz-apart">{found["words"]}</span>{found["last"]}'
-            whole = whole.replace(f"{found['code']}{found['words']}{found['last']}", apart)
+    def kept(match: re.Match[str]) -> str:
+        if not match["before"] and not match["behind"]:
+            return match[0]
+        whole = match[0]
+        if match["words"] and len(_TAG.sub("", match["kept"])) > SHORT:
+            apart = f'{match["code"]}<span class="rz-apart">{match["words"]}</span>{match["last"]}'
+            whole = whole.replace(f"{match['code']}{match['words']}{match['last']}", apart)
         return f'<span class="rz-together">{whole}</span>'
 
     return _LONG.sub(r'<span class="rz-broken">\g<0></span>', _IN_LINE.sub(kept, html))

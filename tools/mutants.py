@@ -71,9 +71,9 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
     if refuses(node):
         yield ast.Pass()
     elif isinstance(node, ast.Compare):
-        for place, operator in enumerate(node.ops):
+        for index, operator in enumerate(node.ops):
             changed = copy.deepcopy(node)
-            changed.ops[place] = COMPARISONS[type(operator)]()
+            changed.ops[index] = COMPARISONS[type(operator)]()
             yield changed
     elif isinstance(node, ast.BinOp | ast.AugAssign):
         for kind in OPERATORS.get(type(node.op), ()):
@@ -124,14 +124,14 @@ def own_code(tree: ast.Module, function: str) -> list[ast.AST]:
     others = {item.function for item in bank.builds()} - {function}
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     known = {node.name: node for node in defined if node.name not in others and not node.name.startswith("_check")}
-    found: list[ast.AST] = []
+    result: list[ast.AST] = []
     waiting = [function]
     while waiting:
         node = known.pop(waiting.pop(), None)
         if node is not None:
-            found.append(node)
+            result.append(node)
             waiting += [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
-    return found
+    return result
 
 
 def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
@@ -152,23 +152,23 @@ def mutants(item: Build) -> Iterator[tuple[str, str, types.CodeType]]:
     tree = ast.parse(source)
     lines = source.splitlines()
     for definition in own_code(tree, item.function):
-        for parent, name, place in list(places(definition)):
+        for parent, name, index in list(places(definition)):
             whole = getattr(parent, name)
-            node = whole if place is None else whole[place]
+            node = whole if index is None else whole[index]
             for changed in variants(node):
-                put(parent, name, place, ast.copy_location(changed, node))
+                put(parent, name, index, ast.copy_location(changed, node))
                 ast.fix_missing_locations(tree)
                 code = compile(tree, f"<mutant of {item.module}>", "exec")
                 words = f"{short(node)}  ->  {short(changed)}"
-                put(parent, name, place, node)
+                put(parent, name, index, node)
                 yield f"{item.file}:{node.lineno}: {lines[node.lineno - 1].strip()}", words, code
 
 
-def put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
-    if place is None:
+def put(parent: ast.AST, name: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
         setattr(parent, name, node)
     else:
-        getattr(parent, name)[place] = node
+        getattr(parent, name)[index] = node
 
 
 def short(node: ast.AST) -> str:
@@ -234,7 +234,7 @@ def messages(item: Build) -> tuple[int, list[str]]:
 
 def in_own_process(identifier: str, find: Callable[[Build], tuple[int, list[str]]]) -> tuple[int, list[str]]:
     """Run :func:`survivors` or :func:`messages` where a mutant's memory can be limited."""
-    (item,) = (one for one in bank.builds() if one.id == identifier)
+    (item,) = (build for build in bank.builds() if build.id == identifier)
     logging.getLogger("asyncio").disabled = True  # mutants may never await their coroutines
     if item.grade in PLAIN:
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))

@@ -33,13 +33,13 @@ def _wide(code: str) -> bool:
     return any(len(line) > WIDTH for line in code.split("\n"))
 
 
-def _string(found: re.Match[str]) -> list[str]:
+def _string(match: re.Match[str]) -> list[str]:
     """A string in pieces, each of which ends at a space that stands in no braces."""
-    indent, kind, quote, text, end = found.groups()
+    indent, kind, quote, text, end = match.groups()
     room = WIDTH - len(f"{indent}{kind}{quote}{quote}{end}")
     pieces = []
     while len(text) > room:
-        ends = [place for place in range(1, room + 1) if text[place - 1] == " " and _closed(text[:place])]
+        ends = [index for index in range(1, room + 1) if text[index - 1] == " " and _closed(text[:index])]
         if not ends:
             break
         pieces.append(text[: ends[-1]])
@@ -53,9 +53,9 @@ def _closed(text: str) -> bool:
     return text.count("{") == text.count("}")
 
 
-def _comment(found: re.Match[str]) -> list[str]:
+def _comment(match: re.Match[str]) -> list[str]:
     """A comment on lines of its own above its code, or below where the code closes a bracket and opens a block."""
-    indent, code, text = found.groups()
+    indent, code, text = match.groups()
     below = (code or "").startswith(")")
     margin = indent + "    " * below + "# "
     lines = textwrap.wrap(text, WIDTH, initial_indent=margin, subsequent_indent=margin)
@@ -69,10 +69,10 @@ def broken(code: str) -> str:
     for line in code.split("\n"):
         if len(line) <= WIDTH:
             lines.append(line)
-        elif found := _STRING.fullmatch(line):
-            lines += _string(found)
+        elif match := _STRING.fullmatch(line):
+            lines += _string(match)
         else:
-            lines += _comment(found) if (found := _COMMENT.fullmatch(line)) else [line]
+            lines += _comment(match) if (match := _COMMENT.fullmatch(line)) else [line]
     made = "\n".join(lines)
     try:
         same = ast.dump(ast.parse(made)) == ast.dump(ast.parse(code))

@@ -108,17 +108,17 @@ def _draws(statement: Statement, pictures: set[str]) -> bool:
 
 def drawings(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
     """The statements of a cell that draw; ``pictures`` are the names of modules that do."""
-    found, drawn = [], set(pictures)
+    result, drawn = [], set(pictures)
     for statement in cell:
         if _draws(statement, drawn):
-            found.append(statement)
+            result.append(statement)
             drawn |= statement.binds
-    return found
+    return result
 
 
 def drawing_modules(earlier: Iterable[Statement]) -> dict[str, str]:
     """The modules of :data:`DRAWING` that the earlier statements import, by their names on the page."""
-    imports = [(one, modules_of(one.node)) for one in earlier]
+    imports = [(statement, modules_of(statement.node)) for statement in earlier]
     return {name: paths[-1] for one, paths in imports if paths and paths[-1].startswith(DRAWING) for name in one.binds}
 
 
@@ -215,7 +215,7 @@ def program(earlier: Sequence[Statement], cell: Sequence[Statement]) -> Program:
 
 def programs(cells: Sequence[Any]) -> dict[str, Program]:
     """The programs of the cells of a notebook that qualify, by the id of the cell."""
-    found: dict[str, Program] = {}
+    result: dict[str, Program] = {}
     earlier: list[Statement] = []
     functions: dict[str, frozenset[str]] = {}
     for cell in cells:
@@ -224,9 +224,9 @@ def programs(cells: Sequence[Any]) -> dict[str, Program]:
         own = linked(statements(cell.source), functions)
         if not ELSEWHERE & {*cell.metadata.get("tags", ())}:
             with contextlib.suppress(Unfit):
-                found[cell["id"]] = program(earlier, own)
+                result[cell["id"]] = program(earlier, own)
         earlier += own
-    return found
+    return result
 
 
 def uses(cells: Sequence[Any]) -> dict[str, list[str]]:

@@ -90,12 +90,12 @@ def named(source: str, imports: dict[str, str]) -> str:
     Raises:
         ValueError: the cell does not read ``print(inspect.getsource(NAME))``, or nothing imports the name.
     """
-    found = re.search(r"^print\(inspect\.getsource\(([\w.]+)\)\)$", source, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^print\(inspect\.getsource\(([\w.]+)\)\)$", source, re.MULTILINE)
+    if match is None:
         raise ValueError(f"a cell with the tag source must read print(inspect.getsource(NAME)), got {source!r}")
-    first, dot, rest = found[1].partition(".")
+    first, dot, rest = match[1].partition(".")
     if first not in imports:
-        raise ValueError(f"a cell with the tag source must name what the page imports, got {found[1]!r}")
+        raise ValueError(f"a cell with the tag source must name what the page imports, got {match[1]!r}")
     return imports[first] + dot + rest
 
 
@@ -142,8 +142,8 @@ def headed(text: str) -> str:
     '### Build `relay`\\n\\nBuild `relay`, for any sizes.'
     """
 
-    def heading(found: re.Match[str]) -> str:
-        verb, optional, name, rest = found.groups()
+    def heading(match: re.Match[str]) -> str:
+        verb, optional, name, rest = match.groups()
         text = rest.lstrip(".: ")
         whole = rest.startswith(".") or (rest.startswith(":") and verb == "Debug")  # a sentence by itself
         text = text[:1].upper() + text[1:] if whole or not text else f"{verb} {name}{rest}"

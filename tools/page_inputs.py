@@ -179,11 +179,11 @@ def _imported_by(path: Path, text: bytes, rooms: frozenset[str]) -> frozenset[st
 
 def _named_by(texts: Iterable[bytes], chapter: str, everything: frozenset[str]) -> frozenset[str]:
     """The other chapters that a chapter's files name; all chapters if a file reaches others without naming any."""
-    found = frozenset[str]()
+    result = frozenset[str]()
     for text in map(_decoded, texts):
         others = named(text) - {chapter}
-        found |= everything if _UNNAMED.search(text) and not others else others
-    return found
+        result |= everything if _UNNAMED.search(text) and not others else others
+    return result
 
 
 def _functions(files: dict[str, bytes]) -> frozenset[str]:
@@ -238,6 +238,6 @@ def _of_items(tree: ast.AST) -> frozenset[str]:
     """The chapters of the ids that a tree contains as strings, and those whose prefix is passed to a function."""
     prefixes = {chapter.prefix: chapter.package for chapter in CHAPTERS}
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    ids = (found[1] for text in texts if (found := _ID.fullmatch(text)))
+    ids = (match[1] for text in texts if (match := _ID.fullmatch(text)))
     asked = (_argument(node) for node in ast.walk(tree) if _called(node) in BY_CHAPTER)
     return frozenset(prefixes[prefix] for prefix in (*ids, *asked) if prefix in prefixes)

@@ -221,14 +221,14 @@ def _imports(cells: Iterable[Any], *packages: str) -> dict[str, str]:
 
 def used(cell: Any, imports: dict[str, str]) -> set[str]:
     """The functions that a code cell uses of what the page imports, by their full names."""
-    found = set()
+    result = set()
     for node in ast.walk(statements.parse(cell.source)):
         first, dot, rest = ast.unparse(node).partition(".") if isinstance(node, ast.Attribute) else ("", "", "")
         if first in imports and "." not in rest and not rest[:1].isupper():
-            found.add(f"{imports[first]}{dot}{rest}")
+            result.add(f"{imports[first]}{dot}{rest}")
         elif isinstance(node, ast.Name) and imports.get(node.id, "").count(".") > 2:  # a function, not a module
-            found.add(imports[node.id])
-    return found
+            result.add(imports[node.id])
+    return result
 
 
 def in_view(cells: Sequence[Any]) -> tuple[set[str], str]:
@@ -241,12 +241,12 @@ def in_view(cells: Sequence[Any]) -> tuple[set[str], str]:
 
 def hidden(cell: Any, imports: dict[str, str], shown: set[str], text: str) -> set[str]:
     """The functions of the chapter that a run uses and that the page neither shows nor links."""
-    found = set()
+    result = set()
     for name in used(cell, imports):
         module, _, function = name.rpartition(".")
         if function not in shown and f"{module.replace('.', '/')}.py" not in text:
-            found.add(f"{module.rpartition('.')[2]}.{function}")
-    return found
+            result.add(f"{module.rpartition('.')[2]}.{function}")
+    return result
 
 
 # A page
@@ -264,8 +264,8 @@ class _Reading:
         self.before = ""  # what stands before the next run: a question, what was built, or a run of the same group
 
     def text_cell(self, cell: Any) -> None:
-        if found := re.match(r"##? (.*)", cell.source):
-            self.page.sections.append(Section(found[1]))
+        if match := re.match(r"##? (.*)", cell.source):
+            self.page.sections.append(Section(match[1]))
             self.before = ""
         section, words = self.page.sections[-1], count_words(cell.source)
         section.words += words
@@ -306,21 +306,21 @@ def read(chapter: Chapter, cells: Sequence[Any]) -> Page:
     reading = _Reading(chapter, cells)
     for cell in cells:
         (reading.text_cell if cell.cell_type == "markdown" else reading.code_cell)(cell)
-    if found := re.search(r"Reading takes about\s+(\d+)\s+minutes", cells[0].source):
-        reading.page.stated = float(found[1])
-    reading.page.lines = sum(one.lines for one in bank.systems() if f"--only {one.id}" in reading.text)
+    if match := re.search(r"Reading takes about\s+(\d+)\s+minutes", cells[0].source):
+        reading.page.stated = float(match[1])
+    reading.page.lines = sum(system.lines for system in bank.systems() if f"--only {system.id}" in reading.text)
     return reading.page
 
 
 def printed(html: Path, chapters: Iterable[Chapter]) -> dict[int, int]:
     """How many pages of paper each chapter takes, by its number."""
-    found = {}
+    result = {}
     with browser.chromium() as chrome:
         page = chrome.new_page()
         for chapter in chapters:
             page.goto((html / "book" / f"{chapter.page}.html").as_uri(), wait_until="load")
-            found[chapter.number] = paper(page)
-    return found
+            result[chapter.number] = paper(page)
+    return result
 
 
 def paper(page: Any) -> int:

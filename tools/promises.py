@@ -79,28 +79,36 @@ def docstrings(item: Build) -> list[str]:
     found = [inspect.getdoc(reference) or ""]
     if isinstance(reference, type):
         methods = [one for name, one in vars(reference).items() if not name.startswith("_")]
-        found += [inspect.getdoc(one) or "" for one in methods if callable(one) or isinstance(one, property)]
+        found += [
+            inspect.getdoc(method) or "" for method in methods if callable(method) or isinstance(method, property)
+        ]
     return found
 
 
 def sentences(item: Build) -> list[str]:
     """The sentences that contain a trigger, except those under ``Raises`` and ``Sources``."""
-    found = []
+    result = []
     for doc in docstrings(item):
         doc = re.sub(r"(?:^|\n)(?:Raises|Sources?):.*?(?=\n\S|\Z)", "", doc, flags=re.DOTALL)
         for line in re.sub(r"\n +", " ", doc).splitlines():
-            found += [one.strip() for one in re.split(r"(?<=[.;])\s+", line) if TRIGGERS.search(one)]
-    return found
+            result += [one.strip() for one in re.split(r"(?<=[.;])\s+", line) if TRIGGERS.search(one)]
+    return result
 
 
 def without_case(item: Build, keys: int = KEYS) -> list[str]:
     """Sentences that are no promise of the item, promises without a sentence, and promises that no case tries."""
     text = " ".join(" ".join(docstrings(item)).split())
-    found = [f"{one.sentence!r} is not in the docstring" for one in item.promises if one.sentence not in text]
+    found = [
+        f"{promise.sentence!r} is not in the docstring" for promise in item.promises if promise.sentence not in text
+    ]
     for sentence in sentences(item):
-        if not any(one.sentence in " ".join(sentence.split()) or sentence in one.sentence for one in item.promises):
+        if not any(
+            promise.sentence in " ".join(sentence.split()) or sentence in promise.sentence for promise in item.promises
+        ):
             found.append(f"no promise for {sentence!r}")
-    return found + [sentence for one in item.promises if not one.why for sentence in not_caught(item, one, keys)]
+    return found + [
+        sentence for promise in item.promises if not promise.why for sentence in not_caught(item, promise, keys)
+    ]
 
 
 def not_caught(item: Build, promise: Promise, keys: int) -> list[str]:

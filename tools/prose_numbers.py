@@ -71,22 +71,22 @@ def numbers(text: str) -> list[Number]:
     >>> [number.value for number in numbers("GPU 7 of 1,024 takes -2.5 s for 3 · 10² steps")]
     [7.0, 1024.0, -2.5, 300.0]
     """
-    return [_number(found) for found in NUMBER.finditer(text)]
+    return [_number(match) for match in NUMBER.finditer(text)]
 
 
-def _number(found: re.Match[str]) -> Number:
-    digits, decimals = re.sub(r"\D", "", found["digits"]), found["decimals"] or ""
-    power = int(found["e"] or found["power"] or (found["raised"] or "0").translate(_RAISED))
-    value = float(f"{digits}.{decimals}e{power}") * (-1 if found["sign"] else 1)
-    return Number(found[0], value, 0.5 * 10.0 ** (power - len(decimals)), found.end())
+def _number(match: re.Match[str]) -> Number:
+    digits, decimals = re.sub(r"\D", "", match["digits"]), match["decimals"] or ""
+    power = int(match["e"] or match["power"] or (match["raised"] or "0").translate(_RAISED))
+    value = float(f"{digits}.{decimals}e{power}") * (-1 if match["sign"] else 1)
+    return Number(match[0], value, 0.5 * 10.0 ** (power - len(decimals)), match.end())
 
 
 def computed(text: str) -> Iterator[Computed]:
     """Each formula of a text, with what stands before it."""
     end = 0
-    for found in COMMENT.finditer(text):
-        yield Computed(found[1], text[end : found.start()].rpartition("\n\n")[2])
-        end = found.end()
+    for match in COMMENT.finditer(text):
+        yield Computed(match[1], text[end : match.start()].rpartition("\n\n")[2])
+        end = match.end()
 
 
 def evaluate(formula: str, imports: Mapping[str, str]) -> list[float]:

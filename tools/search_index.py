@@ -92,12 +92,12 @@ def _words_only(html: str) -> str:
     """``html`` without scripts, styles, drawings, set formulas and the colours of code: most of a page, and slow to
     parse. A comment is left in the place of what is cut out, so that the words beside it stay apart."""
     parts, end = [], 0
-    for found in _DRAWN.finditer(html):
-        if found.start() < end:
+    for match in _DRAWN.finditer(html):
+        if match.start() < end:
             continue
-        parts += [html[end : found.start()], "<!---->"]
+        parts += [html[end : match.start()], "<!---->"]
         depth = 0
-        for tag in _ENDS[found[1]].finditer(html, found.start()):
+        for tag in _ENDS[match[1]].finditer(html, match.start()):
             depth += -1 if tag[0][1] == "/" else 1
             if depth == 0:
                 end = tag.end()
@@ -132,14 +132,14 @@ def sections(html: str) -> Iterator[dict[str, str]]:
 def collect(output: Path, pages: list[str]) -> list[dict[str, Any]]:
     """The sections and terms of ``pages``, names without suffix, in the order of the book; each with its page and with
     what it is."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for page in pages:
         html = (output / f"{page}.html").read_text(encoding="utf-8")
         own = [*sections(html)][::-1]
         of = own[0]["title"] if own else ""
-        found += [{"page": page, "of": of, "kind": kind(page, section["title"]), **section} for section in own]
-        found += [{"page": page, "of": of, "kind": "term", **term} for term in terms(html)]
-    return found
+        result += [{"page": page, "of": of, "kind": kind(page, section["title"]), **section} for section in own]
+        result += [{"page": page, "of": of, "kind": "term", **term} for term in terms(html)]
+    return result
 
 
 def script(found: list[dict[str, Any]]) -> str:

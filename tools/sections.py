@@ -57,7 +57,7 @@ def headings(page: Path) -> dict[str, str]:
 
 def items(page: Path) -> dict[str, list[str]]:
     """The ids of the cards of a notebook, section by section; none where there is no such notebook."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     section = ""
     for cell in json.loads(page.read_text(encoding="utf-8"))["cells"] if page.exists() else []:
         source = "".join(cell["source"])
@@ -66,8 +66,8 @@ def items(page: Path) -> dict[str, list[str]]:
             continue
         exercise = cell["metadata"].get("rankzero", {}).get("id")
         if ids := [exercise] if exercise else _CARD.findall(source):
-            found.setdefault(section, []).extend(ids)
-    return found
+            result.setdefault(section, []).extend(ids)
+    return result
 
 
 def _row(section: str, ids: list[str]) -> str:

@@ -86,7 +86,7 @@ def _head(node: ast.stmt) -> list[ast.stmt]:
     if isinstance(node, ast.For):
         return [ast.Assign([node.target], node.iter, lineno=0)]
     if isinstance(node, ast.With):
-        return [ast.Assign([one.optional_vars or ast.Name("_")], one.context_expr, lineno=0) for one in node.items]
+        return [ast.Assign([item.optional_vars or ast.Name("_")], item.context_expr, lineno=0) for item in node.items]
     return [ast.Expr(node.test)] if isinstance(node, ast.If | ast.While) else []
 
 
@@ -94,7 +94,10 @@ def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement; none for any other."""
     if not isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try):
         return []
-    handlers = [[*([ast.parse(f"{one.name} = 0").body[0]] if one.name else []), *one.body] for one in _handlers(node)]
+    handlers = [
+        [*([ast.parse(f"{handler.name} = 0").body[0]] if handler.name else []), *handler.body]
+        for handler in _handlers(node)
+    ]
     return [node.body, *handlers, getattr(node, "orelse", []), getattr(node, "finalbody", [])]
 
 
@@ -117,7 +120,9 @@ def _read(body: Iterable[ast.stmt], bound: set[str]) -> tuple[set[str], set[str]
             read, more = _read(block, known)
             reads |= read
             binds |= more
-        reads |= {name for one in _handlers(node) if one.type for name in _names(ast.Expr(one.type))[1]} - known
+        reads |= {
+            name for handler in _handlers(node) if handler.type for name in _names(ast.Expr(handler.type))[1]
+        } - known
         if isinstance(node, ast.With | ast.If):  # whichever of its blocks runs, these are bound after it
             surely = [node.body] if isinstance(node, ast.With) else [node.body, node.orelse]
             known |= set.intersection(*(_read(block, known)[1] for block in surely))
@@ -154,12 +159,12 @@ def linked(cell: Iterable[Statement], functions: dict[str, frozenset[str]]) -> l
 
     ``functions`` is what each function of the page reads so far, by name; it is brought up to date.
     """
-    found = []
+    result = []
     for statement in cell:
         reads = syntax.reached(statement.reads, lambda name: functions.get(name, ()))
-        found.append(replace(statement, reads=frozenset(reads)))
+        result.append(replace(statement, reads=frozenset(reads)))
         for name in statement.binds:
             functions.pop(name, None)
             if isinstance(statement.node, ast.FunctionDef):
                 functions[name] = statement.later
-    return found
+    return result

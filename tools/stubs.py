@@ -116,7 +116,7 @@ def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
     if missing:
         raise ValueError(f"the module must define {', '.join(sorted(missing))}")
     imports = {ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)}
-    found, end = [], body[0].end_lineno or 0
+    result, end = [], body[0].end_lineno or 0
     for node in body[1:]:
         before = "".join(lines[end : syntax.first_line(node) - 1])
         comment = before.lstrip("\n")
@@ -128,9 +128,9 @@ def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
             text = _stub(node, lines, item.id)
         is_import = isinstance(node, ast.Import | ast.ImportFrom)
         blank = len(before) - len(comment)
-        found.append(Piece(comment + text, syntax.bound(node), blank, is_import, item.id if item else ""))
+        result.append(Piece(comment + text, syntax.bound(node), blank, is_import, item.id if item else ""))
         end = node.end_lineno or end
-    return found
+    return result
 
 
 def _needed(start: Iterable[Piece], among: Sequence[Piece]) -> list[Piece]:
@@ -172,8 +172,8 @@ def _joined(chosen: Sequence[Piece]) -> str:
             groups[group] = groups.get(group, "") + piece.text
     text = "\n".join(group for _, group in sorted(groups.items()))
     rest = [piece for piece in chosen if not piece.is_import]
-    for place, piece in enumerate(rest):
-        first = place == 0 and not piece.text.startswith(("def ", "class ", "@"))  # a constant right below the imports
+    for index, piece in enumerate(rest):
+        first = index == 0 and not piece.text.startswith(("def ", "class ", "@"))  # a constant right below the imports
         text += "\n" * (1 if first else max(piece.blank, 1)) * bool(text) + piece.text
     return text
 

@@ -35,10 +35,10 @@ def sentence(source: str) -> str:
     Raises:
         ValueError: the cell is not one quoted sentence that begins with the word.
     """
-    found = _SENTENCE.fullmatch(stripped(source).strip())
-    if found is None:
+    match = _SENTENCE.fullmatch(stripped(source).strip())
+    if match is None:
         raise ValueError(f"a cell with the tag {TAG} must read '> **Remember:** ...', got {source!r}")
-    return re.sub(r"\s*\n> ?", " ", found[1])
+    return re.sub(r"\s*\n> ?", " ", match[1])
 
 
 def collected(cells: Sequence[Any]) -> list[tuple[str, str]]:
@@ -47,15 +47,15 @@ def collected(cells: Sequence[Any]) -> list[tuple[str, str]]:
     Raises:
         ValueError: a cell is malformed, or stands before the first numbered section.
     """
-    found, section = [], ""
+    result, section = [], ""
     for cell in cells:
         if cell.cell_type == "markdown":
             section = (_SECTION.findall(cell.source) or [section])[-1]
             if TAG in cell.metadata.get("tags", ()):
                 if not section:
                     raise ValueError(f"a cell with the tag {TAG} must stand in a section, got {cell.source!r}")
-                found.append((section, sentence(cell.source)))
-    return found
+                result.append((section, sentence(cell.source)))
+    return result
 
 
 def summary(found: Sequence[tuple[str, str]]) -> str:

@@ -86,15 +86,15 @@ def line(
         first = "one" if name == above else above
         return f"This {name} opens with the {first} above, after {told}."
     button = f'<button type="button">show the {name}</button>'
-    written = " and ".join(_link(one, "the function") for one in functions)
+    written = " and ".join(_link(function, "the function") for function in functions)
     finish = f" or finish {written}" if written else ""
     if len(questions) == 1:
         return f"Answer {_link(questions[0], 'the question above')}{finish} first, or {button}."
-    names = {one: (titles or {}).get(one) or escape(one) for one in questions}
+    names = {question: (titles or {}).get(question) or escape(question) for question in questions}
     if len(questions) <= NAMED:
         told = ", ".join(_link(one, title) for one, title in names.items())
         return f"Answer the questions above{finish} first ({told}), or {button}."
-    told = ", ".join(_link(one, str(place), title) for place, (one, title) in enumerate(names.items(), 1))
+    told = ", ".join(_link(one, str(number), title) for number, (one, title) in enumerate(names.items(), 1))
     return f"Answer the {len(names)} questions above{finish} first ({told}), or {button}."
 
 
@@ -106,14 +106,14 @@ def _link(question: str, text: str, title: str = "") -> str:
 
 def _question(card: str) -> str:
     """The id of the question that a card asks; nothing for any other card."""
-    found = re.search(r' id="rz-([^"]+)"', card) if " data-card=" in card else None
-    return found[1] if found else ""
+    match = re.search(r' id="rz-([^"]+)"', card) if " data-card=" in card else None
+    return match[1] if match else ""
 
 
 def _function(card: str) -> str:
     """The id of the function that a card checks; nothing for any other card."""
-    found = re.search(r' id="rz-([^"]+)"', card)
-    return found[1] if found and " data-card=" not in card else ""
+    match = re.search(r' id="rz-([^"]+)"', card)
+    return match[1] if match and " data-card=" not in card else ""
 
 
 def results(html: str) -> Iterator[Waiting]:

@@ -111,13 +111,13 @@ def _is_module(name: str) -> bool:
 def _steady(earlier: Iterable[Statement]) -> list[Statement]:
     """The earlier statements, none of which changes a module: ``world.run(...)`` leaves ``world`` as it is."""
     modules: set[str] = set()
-    found = []
+    result = []
     for statement in earlier:
         names = own_runs.modules_of(statement.node)
         if names and (isinstance(statement.node, ast.Import) or _is_module(names[-1])):
             modules |= statement.binds
-        found.append(replace(statement, changes=statement.changes - modules))
-    return found
+        result.append(replace(statement, changes=statement.changes - modules))
+    return result
 
 
 def _can(item: Any) -> bool:
@@ -129,7 +129,7 @@ def _can(item: Any) -> bool:
 
 def _written_ranks(cell: Iterable[Statement]) -> int | None:
     """The number in ``world.run(..., ranks=4)``, where it stands once in the cell."""
-    calls = [node for one in cell for node in ast.walk(one.node) if isinstance(node, ast.Call)]
+    calls = [node for statement in cell for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
     given = [
         word.value
         for call in calls
@@ -159,19 +159,19 @@ def program(
         Unfit: no world is run, nothing is printed, or it needs what a page does not have.
     """
     drawn = own_runs.drawings(cell, {*own_runs.drawing_modules(earlier)})
-    found = WorldProgram(
+    world_program = WorldProgram(
         code=[one for one in cell if one not in drawn], picture=bool(drawn), source=_without(source, drawn)
     )
-    for statement in found.code:
+    for statement in world_program.code:
         _fit(statement)
-    own_runs.needed(_steady(earlier), found, _fit, _can)
-    if not any(map(_world_calls, (*found.before, *found.code))):
+    own_runs.needed(_steady(earlier), world_program, _fit, _can)
+    if not any(map(_world_calls, (*world_program.before, *world_program.code))):
         raise Unfit("world.run")
-    if not any("print" in statement.reads for statement in found.code):
+    if not any("print" in statement.reads for statement in world_program.code):
         raise Unfit("printed lines")
     if ANY_RANKS in tags:
-        found.ranks = _written_ranks(found.code)
-    return found
+        world_program.ranks = _written_ranks(world_program.code)
+    return world_program
 
 
 def _chapter(cells: Sequence[Any]) -> int:
@@ -235,9 +235,9 @@ def sorted_out(cells: Sequence[Any]) -> tuple[dict[str, WorldProgram], dict[str,
     return found, reasons
 
 
-def place(found: WorldProgram) -> str:
+def place(world_program: WorldProgram) -> str:
     """Where the page's script (``book/_static/rank-cells.js``) offers to run the cell above on ranks of the page."""
-    return f'<div class="rz-ranks" hidden data-ranks="{escape(json.dumps(found.data()))}"></div>'
+    return f'<div class="rz-ranks" hidden data-ranks="{escape(json.dumps(world_program.data()))}"></div>'
 
 
 def note(name: str, reason: str) -> str:

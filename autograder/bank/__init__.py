@@ -53,8 +53,8 @@ def home(identifier: str) -> str:
 def _order(item: Item) -> tuple[list[int], int]:
     """By section, then by place on the page; what is not on a page yet comes last in its section."""
     on_page = sections.ITEMS.get(item.section, ())
-    place = on_page.index(item.id) if item.id in on_page else len(on_page)
-    return [int(number) for number in item.section.split(".")], place
+    index = on_page.index(item.id) if item.id in on_page else len(on_page)
+    return [int(number) for number in item.section.split(".")], index
 
 
 def items() -> tuple[Item, ...]:
@@ -81,7 +81,7 @@ def systems() -> tuple[System, ...]:
 
 def on_request() -> tuple[Build, ...]:
     """What is written for milestones and systems: learners write it as they do exercises."""
-    return (*(one.item for one in systems()), *(one.item for one in milestones()))
+    return (*(system.item for system in systems()), *(milestone.item for milestone in milestones()))
 
 
 def find(identifier: str) -> Item:

@@ -115,16 +115,16 @@ class Code:
     def run_statements(self, unit, namespace):
         """Run the statements of a cell one by one: one that fails costs only itself, and is noted if it is needed."""
         tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
-        for place, statement in enumerate(tree.body):
-            if [unit.index, place] in self.skip:
-                self.problems.append([unit.index, place, "", ""])
+        for index, statement in enumerate(tree.body):
+            if [unit.index, index] in self.skip:
+                self.problems.append([unit.index, index, "", ""])
                 continue
             if not _is_plain(statement):
-                self.running(unit.index, place)
+                self.running(unit.index, index)
             try:
                 self.run_statement(type(tree)(body=[statement], type_ignores=[]), unit, namespace)
             except BaseException as error:
-                if place in unit.needed:
+                if index in unit.needed:
                     self.note(unit, error, statement.lineno)
                     self.unbound += [(self.problems[-1], _imported(statement))] if _is_missing(statement, error) else []
 

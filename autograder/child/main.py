@@ -190,7 +190,7 @@ class Child:
         if maker is None:
             return {"kind": "missing"}
         objects = {"": self.make(maker, request)}
-        answers = [self.answer(maker, request, objects, place, *call) for place, call in enumerate(request["calls"])]
+        answers = [self.answer(maker, request, objects, index, *call) for index, call in enumerate(request["calls"])]
         return {"kind": "value", "value": ["l", *answers]}
 
     def make(self, maker, request):

@@ -73,4 +73,4 @@ def _points(text: str, where: str) -> float:
 
 def adjusted(score: float, made: Sequence[Adjustment]) -> float:
     """A score with what was added and taken away; not below 0."""
-    return max(0.0, round(score + sum(one.points for one in made), 6))
+    return max(0.0, round(score + sum(adjustment.points for adjustment in made), 6))

@@ -80,7 +80,9 @@ def open_class(path: Path) -> Class:
         OSError: ``path`` cannot be opened.
     """
     if path.is_dir():
-        entries = [Entry(one.name, one.is_dir(), one.is_symlink()) for one in path.iterdir() if _counts(one.name)]
+        entries = [
+            Entry(entry.name, entry.is_dir(), entry.is_symlink()) for entry in path.iterdir() if _counts(entry.name)
+        ]
         return Class(path, {entry.name: entry for entry in entries})
     if path.suffix.lower() != ".zip":
         raise Unreadable(f"{shown(path.name)} is neither a folder nor a .zip archive: name the one with the class")

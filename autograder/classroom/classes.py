@@ -102,7 +102,7 @@ class Keeper(Marker):
         graded = super().graded(handed, answers)
         old = {mark.item.id: mark for mark in before.grading.marks}
         marks = [
-            one if not self.items or one.item.id in self.items else old[one.item.id] for one in graded.grading.marks
+            mark if not self.items or mark.item.id in self.items else old[mark.item.id] for mark in graded.grading.marks
         ]
         return replace(graded, grading=replace(graded.grading, marks=tuple(marks)))
 
@@ -262,19 +262,19 @@ class _Run:
             left = concurrent.futures.wait(left, 0.1).not_done
 
 
-def marked(marker: Marker, folder: Folder, one: Handed, answers_of: Callable[[], Mapping[str, Any]]) -> Graded:
+def marked(marker: Marker, folder: Folder, handed: Handed, answers_of: Callable[[], Mapping[str, Any]]) -> Graded:
     """Mark and store one submission; returns its row. A failure of the grader affects this row only."""
     answers: Mapping[str, Any] = {}
     try:
         answers = answers_of()
-        graded = marker.graded(one, answers)
+        graded = marker.graded(handed, answers)
         texts = folder.texts(graded, answers)
     except SandboxRefused:
         raise  # every other submission would fail in the same way
     except Exception as error:
-        graded = failed(one, reason_of(error), error)
+        graded = failed(handed, reason_of(error), error)
         texts = folder.texts(graded, answers or unanswered(graded))
-    folder.put(one.id, texts)
+    folder.put(handed.id, texts)
     return graded
 
 

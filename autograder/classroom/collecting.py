@@ -129,7 +129,7 @@ def _slug(name: str) -> str:
         os.fsencode(text)
     except UnicodeEncodeError:
         text = "".join(letter for letter in text if _fits(letter))
-    begin = next((place for place, letter in enumerate(text) if unicodedata.category(letter)[0] in "LN"), len(text))
+    begin = next((index for index, letter in enumerate(text) if unicodedata.category(letter)[0] in "LN"), len(text))
     return re.sub(r"-+", "-", text[begin:]).strip("-_")
 
 

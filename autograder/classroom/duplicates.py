@@ -130,7 +130,9 @@ class _Reader:
 
     def _functions(self, unit: Unit) -> list[Function]:
         if unit not in self._units:
-            found = [Function(unit.label, one.name, fingerprints(one, self._given)) for one in streams(unit.source)]
+            found = [
+                Function(unit.label, stream.name, fingerprints(stream, self._given)) for stream in streams(unit.source)
+            ]
             self._units[unit] = [function for function in found if function.prints]
         return self._units[unit]
 
@@ -184,8 +186,8 @@ def _shared(
 ) -> tuple[Shared, ...]:
     """For each function of one program, the most similar one of the other, if the two are similar."""
     found = []
-    for one in first:
-        best = max((_compared(one, other, weights) for other in second), key=lambda shared: shared.evidence)
+    for function in first:
+        best = max((_compared(function, other, weights) for other in second), key=lambda shared: shared.evidence)
         if best.similarity >= least and best.evidence >= NAMED:
             found.append(best)
     return tuple(sorted(found, key=lambda shared: -shared.evidence))

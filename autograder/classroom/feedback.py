@@ -89,8 +89,8 @@ def returned(rows: Mapping[str, Graded], made: Adjustments, gradebook: Sequence[
 
     Without a gradebook, everybody in the class under the name that the download gives.
     """
-    listed = [Returned(one.name, rows.get(one.id), made.get(one.id, ())) for one in gradebook]
-    there = {one.id for one in gradebook}
+    listed = [Returned(learner.name, rows.get(learner.id), made.get(learner.id, ())) for learner in gradebook]
+    there = {learner.id for learner in gradebook}
     others = [Returned(row.handed.name, row, made.get(row.handed.id, ())) for row in rows.values()]
     return listed + [one for one in others if one.graded and one.graded.handed.id not in there]
 
@@ -130,7 +130,9 @@ def canvas(
     returning: Sequence[Returned], download: Sequence[Handed], stamps: Mapping[str, str]
 ) -> tuple[bytes, list[str]]:
     """The archive for Canvas, whose names are those of ``download``, and the names of those who are not in it."""
-    files = {one.id: [Path(place or one.path.name).name for place in one.files.values()] for one in download}
+    files = {
+        handed.id: [Path(place or handed.path.name).name for place in handed.files.values()] for handed in download
+    }
     entries: dict[str, str | bytes] = {}
     left = []
     for one in returning:

@@ -52,12 +52,12 @@ def streams(source: str) -> list[Stream]:
     names = _Names(tree)
     bodies = [("", tree.body)]
     bodies += [(f"{node.name}.", node.body) for node in tree.body if isinstance(node, ast.ClassDef)]
-    found = []
+    result = []
     for prefix, body in bodies:
         rest = [node for node in body if not isinstance(node, (*FUNCTIONS, ast.ClassDef))]
-        found += [names.stream(prefix + node.name, node.body) for node in body if isinstance(node, FUNCTIONS)]
-        found.append(names.stream(prefix.rstrip("."), rest))
-    return found
+        result += [names.stream(prefix + node.name, node.body) for node in body if isinstance(node, FUNCTIONS)]
+        result.append(names.stream(prefix.rstrip("."), rest))
+    return result
 
 
 def grams(tokens: Sequence[int]) -> list[int]:
@@ -83,11 +83,11 @@ def fingerprints(stream: Stream, given: Collection[int] = ()) -> dict[int, int]:
     for start in range(max(1, len(hashes) - WINDOW + 1) if hashes else 0):
         window = hashes[start : start + WINDOW]
         least = min(window)
-        place = start + len(window) - 1 - window[::-1].index(least)  # of equal hashes the rightmost
-        if place != last:
-            last = place
+        index = start + len(window) - 1 - window[::-1].index(least)  # of equal hashes the rightmost
+        if index != last:
+            last = index
             if least not in given:
-                kept.setdefault(least, stream.lines[place])
+                kept.setdefault(least, stream.lines[index])
     return kept
 
 

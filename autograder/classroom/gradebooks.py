@@ -101,15 +101,15 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
     file = CsvFile(export)
     possible = next((row for row in file.rows if "Points Possible" in row[0]), None)
     learners, keys = _canvas_rows(file)
-    place = _assignment(file.header, possible or [], column)
-    most = number(possible[place]) if possible else None
-    fill = _Filling(file, place, "Points Possible", scale)
+    index = _assignment(file.header, possible or [], column)
+    most = number(possible[index]) if possible else None
+    fill = _Filling(file, index, "Points Possible", scale)
     for row, score in fill.matched(learners, keys, scores):
-        if row[place].strip() in KEPT:
-            fill.notes.append(f"{fill.called(row)} keeps {row[place].strip()} in Canvas")
+        if row[index].strip() in KEPT:
+            fill.notes.append(f"{fill.called(row)} keeps {row[index].strip()} in Canvas")
         else:
             fill.put(row, score, most)
-    return fill.done(file.header[place])
+    return fill.done(file.header[index])
 
 
 def _canvas_rows(file: CsvFile) -> tuple[list[list[str]], list[Key]]:
@@ -148,9 +148,9 @@ def commented(filled: Filled, scores: Sequence[Score], comments: Mapping[str, st
     file = CsvFile(filled.text)
     if column not in file.header:
         raise Unfillable(f"no column is called {column!r}; the columns are: {', '.join(map(repr, file.header))}")
-    for row, one in zip(file.rows, learners(filled.text, scores, "moodle"), strict=True):
-        if one.id in comments:
-            file.change(row, file.header.index(column), comments[one.id])
+    for row, learner in zip(file.rows, learners(filled.text, scores, "moodle"), strict=True):
+        if learner.id in comments:
+            file.change(row, file.header.index(column), comments[learner.id])
     return Filled(file.text(), (*filled.notes, f"comments filled into {column!r}"))
 
 
@@ -165,9 +165,9 @@ def learners(export: str, scores: Sequence[Score], platform: str) -> list[Learne
     name = _participants(file) == 0 if platform == "moodle" else 0
     last = platform == "canvas" and file.header[0] == "LastName"
     indexes = [(told, _unique(rows, cell)) for told, cell in keys]
-    found = {place: score.id for score in scores for place in _places(score, indexes)}
+    found = {index: score.id for score in scores for index in _places(score, indexes)}
     called = [f"{row[0]}, {row[1]}" if last else row[name] for row in rows]
-    return [Learner(" ".join(one.split()), found.get(place, "")) for place, one in enumerate(called)]
+    return [Learner(" ".join(one.split()), found.get(index, "")) for index, one in enumerate(called)]
 
 
 def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> int:
@@ -203,17 +203,17 @@ def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: boo
     """
     file = CsvFile(worksheet)
     who = _participants(file)
-    place = _grades(file, column)
-    if any(number(row[place + 1]) is None for row in file.rows):
-        raise Unfillable(f"next to {file.header[place]!r} some row has no maximum grade: is it graded by a scale?")
-    fill = _Filling(file, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
-    fill.notes.append(f"column of the participants: {file.header[who]!r}; of the grades: {file.header[place]!r}")
+    index = _grades(file, column)
+    if any(number(row[index + 1]) is None for row in file.rows):
+        raise Unfillable(f"next to {file.header[index]!r} some row has no maximum grade: is it graded by a scale?")
+    fill = _Filling(file, index, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
+    fill.notes.append(f"column of the participants: {file.header[who]!r}; of the grades: {file.header[index]!r}")
     for row, score in fill.matched(*_moodle_rows(file), scores):
         if _cell(file, row, "Grade can be changed") == "No":
             fill.notes.append(f"{fill.called(row)} keeps the grade, which Moodle has locked")
         else:
-            fill.put(row, score, number(row[place + 1]))
-    return fill.done(file.header[place])
+            fill.put(row, score, number(row[index + 1]))
+    return fill.done(file.header[index])
 
 
 def _participants(file: CsvFile) -> int:
@@ -296,10 +296,10 @@ class _Filling:
             places = _places(score, indexes)
             if not places:
                 self.notes.append(f"{score.name!r} ({score.id}) handed in but has no row")
-            for place in places:
-                found[place].append(score)
-        for place, row in enumerate(rows):
-            claims = found.get(place, [])
+            for index in places:
+                found[index].append(score)
+        for index, row in enumerate(rows):
+            claims = found.get(index, [])
             if len(claims) == 1 and not claims[0].reason:
                 yield row, claims[0]
             else:
@@ -342,15 +342,15 @@ def _unclaimed(claims: Sequence[Score]) -> str:
     if not claims:
         return "has no submission"
     if len(claims) > 1:
-        return f"has several submissions ({', '.join(one.id for one in claims)}), and keeps the cell"
+        return f"has several submissions ({', '.join(claim.id for claim in claims)}), and keeps the cell"
     return f"is not graded: {' '.join(claims[0].reason.split())}"
 
 
 def _unique(rows: Sequence[Sequence[str]], cell: Callable[[Sequence[str]], str]) -> dict[str, int]:
     """The index of each row by the content of a cell, where no other row has the same content."""
     places: dict[str, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        places[cell(row).strip().casefold()].append(place)
+    for index, row in enumerate(rows):
+        places[cell(row).strip().casefold()].append(index)
     return {text: found[0] for text, found in places.items() if text and len(found) == 1}
 
 

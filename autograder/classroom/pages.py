@@ -74,7 +74,7 @@ def classroom(rows: Sequence[Graded], stamps: Mapping[str, Any]) -> str:
 def _bins(shares: Sequence[float]) -> list[int]:
     """How many shares fall into each tenth; those above 1, which optional items make possible, into the last."""
     places = [min(9, int(10 * share + 1e-9)) for share in shares]
-    return [places.count(place) for place in range(10)]
+    return [places.count(index) for index in range(10)]
 
 
 def _frequent(counted: Sequence[Count], kind: str) -> list[tuple[int, Count, str]]:

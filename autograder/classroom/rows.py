@@ -29,7 +29,7 @@ def row_of(graded: Graded) -> dict[str, Any]:
         "submission": grading.name,
         "problems": list(grading.problems),
         "marks": {mark.item.id: _plain_mark(mark) for mark in grading.marks},
-        "questions": {one.item.id: [one.state, list(one.sentences)] for one in grading.questions},
+        "questions": {question.item.id: [question.state, list(question.sentences)] for question in grading.questions},
     }
 
 

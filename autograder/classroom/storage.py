@@ -122,7 +122,7 @@ class Folder:
     def expect(self, handed: Iterable[Handed]) -> None:
         """Until they are graded, give these submissions a result that says "did not finish", and no line."""
         text = dumped(report.unfinished())
-        names = {one.id for one in handed}
+        names = {submission.id for submission in handed}
         for name in names:
             files.save(self._file("results", name), text)
         others = [row for row in self._lines() if row["id"] not in names]
@@ -311,7 +311,7 @@ def agree(kept: Mapping[str, Any], now: Mapping[str, Any], path: object, names: 
 
 def joined(stamps: Iterable[Mapping[str, Any]], name: str) -> str:
     """Every value of the stamp ``name`` in some gradings, each once."""
-    return " | ".join(dict.fromkeys(part for one in stamps for part in one[name].split(" | ")))
+    return " | ".join(dict.fromkeys(part for stamp in stamps for part in stamp[name].split(" | ")))
 
 
 # Files.

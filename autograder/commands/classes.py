@@ -93,7 +93,7 @@ def _grade(options: argparse.Namespace) -> ExitStatus:
     handed = _handed(options.folder, shard)
     if options.again and not options.resume:
         raise Usage("--again needs --resume: it runs learners of a graded class again")
-    _check_named(options.again, [one.id for one in handed], "learner")
+    _check_named(options.again, [submission.id for submission in handed], "learner")
     folder = Folder(options.out, options.resume, options.shard or "")
     try:
         if not options.dask:  # Dask workers have an environment of their own

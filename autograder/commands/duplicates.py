@@ -62,11 +62,11 @@ def _class(folder: str) -> tuple[dict[str, Submission], list[str]]:
         handed = collecting.collect(folder)
     except Unreadable as error:
         raise Usage(str(error)) from None
-    for one in handed:
+    for submission in handed:
         try:
-            submissions[one.id] = collecting.load(one)
+            submissions[submission.id] = collecting.load(submission)
         except Unreadable as error:
-            unread.append(f"not compared: {one.id}: {error}")
+            unread.append(f"not compared: {submission.id}: {error}")
     return submissions, unread
 
 

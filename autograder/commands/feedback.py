@@ -83,7 +83,7 @@ def adjustments_of(path: str | None, known: Collection[str]) -> Adjustments:
 
 def _tell(returning: list[Returned], left: list[str], to: Path, platform: str) -> None:
     """What was written, and who is not in the archive."""
-    without = [one.name for one in returning if one.graded is None]
+    without = [returned.name for returned in returning if returned.graded is None]
     say(f"{len(returning) - len(without)} learners: {to}/{platform}.zip, {to}/comments.csv, {to}/pages")
     for names, why in ((without, "handed in nothing"), (left, f"not in {platform}.zip: the download has no number")):
         for name in names:

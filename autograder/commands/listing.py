@@ -77,7 +77,7 @@ def _mistakes(item: Item) -> Iterator[tuple[str, str]]:
     elif isinstance(item, Estimate):
         yield from ((slip.sentence, f"{slip_value(slip):g}") for slip in item.slips)
     elif isinstance(item, Choice):
-        yield from ((sentence, item.options[place]) for place, sentence in item.slips.items())
+        yield from ((sentence, item.options[index]) for index, sentence in item.slips.items())
 
 
 def _wrong(item: Build, slip: Slip) -> str:

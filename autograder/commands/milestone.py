@@ -73,8 +73,8 @@ def _chosen(identifier: str, level: int | None) -> Callable[[Submission, Sandbox
     from autograder import bank
     from rankzero.facts import chapters
 
-    known = {one.id: partial(_tries, one) for one in bank.milestones()}
-    known |= {one.id: partial(_levels, one, level) for one in bank.systems()}
+    known = {milestone.id: partial(_tries, milestone) for milestone in bank.milestones()}
+    known |= {system.id: partial(_levels, system, level) for system in bank.systems()}
     numbered = {f"{chapters.of_item(one).number:02}-{one.partition('-')[2]}": shown for one, shown in known.items()}
     if identifier not in numbered | known:
         raise Usage(f"there is no milestone {identifier!r}; there are {' and '.join(known)}")
@@ -86,29 +86,29 @@ def _chosen(identifier: str, level: int | None) -> Callable[[Submission, Sandbox
     return found
 
 
-def _tries(found: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
+def _tries(milestone: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
     """Print each try of a program that learns."""
     from autograder.running import milestones
 
-    say(f"{found.id}: {found.needed} of {found.tries} tries must reach {found.goal:g} {found.unit}")
+    say(f"{milestone.id}: {milestone.needed} of {milestone.tries} tries must reach {milestone.goal:g} {milestone.unit}")
     passed = 0
-    for number, one in enumerate(milestones.tries(found, handed, sandbox, key), start=1):
+    for number, one in enumerate(milestones.tries(milestone, handed, sandbox, key), start=1):
         passed += one.passed
         end = "reached" if one.passed else "not reached"
         say(f"  try {number}: {end}: {one.sentence} ({one.seconds:.0f} s)")
-    say(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}; {sandbox.line}")
+    say(f"{milestone.id}: {'passed' if passed >= milestone.needed else 'not passed'}; {sandbox.line}")
 
 
-def _levels(found: System, level: int | None, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
+def _levels(system: System, level: int | None, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
     """Print the sheet of a system, one row a level, or the row of a single ``level``."""
     from autograder.commands import sheets
     from autograder.running import systems
 
-    say(sheets.head(found))
+    say(sheets.head(system))
     right, said = 0, ""
-    for number, (_, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key, level), start=level or 1):
+    for number, (_, verdict) in enumerate(systems.verdicts(system, handed, sandbox, key, level), start=level or 1):
         right += not verdict.wrong
-        say(sheets.row(found, number, verdict, said))
+        say(sheets.row(system, number, verdict, said))
         said = verdict.wrong
-    say(sheets.foot(found, handed, right, 1 if level else len(found.levels)))
+    say(sheets.foot(system, handed, right, 1 if level else len(system.levels)))
     say(sandbox.line)

@@ -83,16 +83,16 @@ def _spans(source: str, name: str) -> tuple[tuple[int, int], ...]:
     """
     starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
     nodes = syntax.needed(syntax.parse(source), [name])
-    return tuple((starts[syntax.first_line(one) - 1], starts[one.end_lineno or one.lineno]) for one in nodes)
+    return tuple((starts[syntax.first_line(node) - 1], starts[node.end_lineno or node.lineno]) for node in nodes)
 
 
 def _place(source: str, name: str, spans: Sequence[tuple[int, int]], old: str) -> int:
     places = []
     for start, end in spans:
-        place = source.find(old, start, end)
-        while place >= 0:
-            places.append(place)
-            place = source.find(old, place + 1, end)
+        index = source.find(old, start, end)
+        while index >= 0:
+            places.append(index)
+            index = source.find(old, index + 1, end)
     if len(places) != 1:
         times = f"{len(places)} times" if places else "not at all"
         raise DoesNotApply(f"{name}: {old!r} must occur exactly once in it, and occurs {times}")

@@ -87,7 +87,7 @@ def _tried(item: Build, function: Any) -> tuple[list[Outcome], str]:
 def judged(item: Build, outcomes: Sequence[Outcome]) -> CheckReport:
     """The report on the outcomes of all public cases."""
     paper = public_paper(item)
-    faults = [paper.fault(place, outcome) for place, outcome in enumerate(outcomes)]
+    faults = [paper.fault(index, outcome) for index, outcome in enumerate(outcomes)]
     passed = faults.count(None)
     using: Using = "yours" if passed == len(faults) else "reference"
     return CheckReport(item, passed, len(faults), _failures(paper, outcomes, faults), using, source_of(item))
@@ -143,26 +143,26 @@ def unwritten(outcomes: Sequence[Outcome]) -> bool:
 
 def _failures(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[Failure, ...]:
     """The first failing cases, each with the slip's sentence if a slip explains it."""
-    failing = [place for place, fault in enumerate(faults) if fault and outcomes[place].detail != UNTRIED]
+    failing = [index for index, fault in enumerate(faults) if fault and outcomes[index].detail != UNTRIED]
     unknown = any(outcome.error.startswith(("NameError", "ImportError", "NotImplementedError")) for outcome in outcomes)
     needs = (
         feedback.needed(paper.item, outcomes, bank.builds()) if unknown else None
     )  # the course takes seconds to load
     slip = None if needs else feedback.named_slip(paper, outcomes, failing, least=1)
     failures = []
-    for place in failing[:SHOWN]:
-        ended = outcomes[place].kind not in ("value", "raised")
-        right = paper.asked[place].expected
-        yours = outcomes[place].kind if ended else wording.beside(paper.item, outcomes[place], right)
-        sentence = needs or _explained(paper, outcomes, place, slip) or faults[place] or ""
-        failures.append(Failure(wording.call(paper.item, paper.asked[place].case), yours, sentence))
+    for index in failing[:SHOWN]:
+        ended = outcomes[index].kind not in ("value", "raised")
+        right = paper.asked[index].expected
+        yours = outcomes[index].kind if ended else wording.beside(paper.item, outcomes[index], right)
+        sentence = needs or _explained(paper, outcomes, index, slip) or faults[index] or ""
+        failures.append(Failure(wording.call(paper.item, paper.asked[index].case), yours, sentence))
     return tuple(failures)
 
 
-def _explained(paper: Paper, outcomes: Sequence[Outcome], place: int, slip: Slip | None) -> str:
+def _explained(paper: Paper, outcomes: Sequence[Outcome], index: int, slip: Slip | None) -> str:
     if slip is None:
         return ""
-    same = feedback.alike(paper.item, paper.asked[place].case, paper.slip_outcome(slip, place), outcomes[place])
+    same = feedback.alike(paper.item, paper.asked[index].case, paper.slip_outcome(slip, index), outcomes[index])
     return slip.sentence if same else ""
 
 

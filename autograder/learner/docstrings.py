@@ -68,7 +68,7 @@ def marked(text: str) -> str:
     """Text of a docstring in the Markdown of cards: literals in backticks, emphasis, and no other mark-up."""
     pieces = CODE.split(ROLE.sub(r"``\1``", text))
     plain = [MARK.sub(lambda mark: mark[0] if mark["words"] else f"\\{mark[0]}", piece) for piece in pieces]
-    return "".join(f"`{code}`" if place % 2 else plain[place] for place, code in enumerate(pieces))
+    return "".join(f"`{code}`" if index % 2 else plain[index] for index, code in enumerate(pieces))
 
 
 def _blocks(text: str) -> str:
@@ -76,7 +76,7 @@ def _blocks(text: str) -> str:
     groups: list[str] = []
     for group in re.split(r"\n\s*\n", text):
         lines = [BULLET.sub("- ", line) for line in group.splitlines()]
-        first = next((place for place, line in enumerate(lines) if line.startswith("- ")), len(lines))
+        first = next((index for index, line in enumerate(lines) if line.startswith("- ")), len(lines))
         groups += ["\n".join(lines[:first]), "\n".join(lines[first:])]
     return blocks(marked("\n\n".join(filter(None, groups))), True)
 
@@ -120,13 +120,13 @@ def _kind(names: str, kinds: dict[str, str]) -> str:
 
 def _annotations(program: Any) -> dict[str, str]:
     """The type of each argument without the modules of its names, and its default."""
-    found = {}
+    result = {}
     for name, parameter in inspect.signature(program).parameters.items():
         annotation = parameter.annotation
         kind = "" if annotation is parameter.empty else MODULE.sub("", inspect.formatannotation(annotation).strip("'"))
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        found[name] = f"{kind}{default}".strip()
-    return found
+        result[name] = f"{kind}{default}".strip()
+    return result
 
 
 def _methods(program: type) -> str:

@@ -32,12 +32,14 @@ def asked(item: Estimate) -> str:
 
 def lines(item: Estimate) -> list[str]:
     """The same for a terminal."""
-    return [f"{item.label} ({item.unit})", *(f"{one.name}: {one.meaning}" for one in item.landmarks)]
+    return [f"{item.label} ({item.unit})", *(f"{landmark.name}: {landmark.meaning}" for landmark in item.landmarks)]
 
 
 def _landmarks(item: Estimate) -> str:
     """The points of the scale that readers know, with what they are."""
-    known = "".join(f"<li>{escape(one.name)}: {inline(one.meaning, in_book())}</li>" for one in item.landmarks)
+    known = "".join(
+        f"<li>{escape(landmark.name)}: {inline(landmark.meaning, in_book())}</li>" for landmark in item.landmarks
+    )
     return f'<ul class="rz-landmarks">{known}</ul>'
 
 

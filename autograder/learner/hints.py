@@ -38,10 +38,14 @@ def first_step(item: AnyQuestion) -> str:
     Empty if that is the whole derivation or gives the answer away.
     """
     derivation = item.derivation.strip()
-    ends = (found.end() for found in _SENTENCE.finditer(derivation) if found.lastgroup)
+    ends = (match.end() for match in _SENTENCE.finditer(derivation) if match.lastgroup)
     sentence = derivation[: next((end for end in ends if end > A_STEP), len(derivation))]
-    formulas = (found[0] for found in _FORMULA.finditer(derivation))
-    laws = (one for one in formulas if "=" in one and len(set(re.findall(r"[A-Za-z]", _COMMAND.sub("", one)))) > 1)
+    formulas = (match[0] for match in _FORMULA.finditer(derivation))
+    laws = (
+        formula
+        for formula in formulas
+        if "=" in formula and len(set(re.findall(r"[A-Za-z]", _COMMAND.sub("", formula)))) > 1
+    )
     step = sentence if len(sentence) < len(derivation) - 1 else next(laws, "")
     step = f"{step[:-1]}." if step.endswith(":") else step
     return "" if step.strip("$. ") == derivation.strip("$. ") or _tells(step, item) else step

@@ -263,12 +263,12 @@ def _borrow(names: set[str], own: str, others: Mapping[str, str], namespace: dic
 def _outcomes(item: Build, function: Any, began: Callable[[int], Any], late: int | None) -> list[Outcome]:
     """The outcomes of the public cases, as the notebook has them."""
     outcomes: list[Outcome] = []
-    for place, case in enumerate(item.cases):
-        began(place)
-        if place == late:
+    for index, case in enumerate(item.cases):
+        began(index)
+        if index == late:
             outcomes.append(Outcome("timeout", detail=f"no answer within {checking.TIME:g} s"))
         else:
             outcomes += trusted.run(item, function, [case], checking.TIME)
-        if (place == 0 or outcomes[-1].kind == "timeout") and (rest := checking.given_up(item, outcomes[-1:])):
-            return outcomes[:-1] + rest[: len(item.cases) - place]
+        if (index == 0 or outcomes[-1].kind == "timeout") and (rest := checking.given_up(item, outcomes[-1:])):
+            return outcomes[:-1] + rest[: len(item.cases) - index]
     return outcomes

@@ -53,14 +53,14 @@ def _kind(token: tokenize.TokenInfo) -> str:
 def _whole(tokens: Sequence[tokenize.TokenInfo]) -> Iterator[list[tokenize.TokenInfo]]:
     """The tokens of each f-string that stands in no other one. Before 3.12 an f-string is one token."""
     depth, begin = 0, 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if _kind(token) == "FSTRING_START":
-            begin = begin if depth else place
+            begin = begin if depth else index
             depth += 1
         elif _kind(token) == "FSTRING_END":
             depth -= 1
             if not depth:
-                yield list(tokens[begin : place + 1])
+                yield list(tokens[begin : index + 1])
 
 
 def _unreadable(inside: Sequence[tokenize.TokenInfo], lines: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ def starter(source: str) -> str:
             else:
                 blank = last < len(lines) and not lines[last].strip()
                 gone.update(range(first, last + blank))
-    return "\n".join(line for place, line in enumerate(lines) if place not in gone) + "\n"
+    return "\n".join(line for index, line in enumerate(lines) if index not in gone) + "\n"
 
 
 def _fold(lines: list[str], gone: set[int], first: int, last: int) -> None:

@@ -143,8 +143,8 @@ class FrozenExam(Exam):
 
 def _frozen(sheet: ExamSheet, paper: Paper) -> dict[str, Any]:
     drawn = [
-        _row(sheet.item, group, case, paper.asked[place].expected, paper.movements[place])
-        for place, (group, case) in enumerate(sheet.drawn)
+        _row(sheet.item, group, case, paper.asked[index].expected, paper.movements[index])
+        for index, (group, case) in enumerate(sheet.drawn)
     ]
     return {"hash": sheet.hash, "drawn": drawn, "again": list(sheet.again)}
 
@@ -157,7 +157,7 @@ def _row(item: Build, group: Group | None, case: Case, expected: Outcome, moved:
 
 
 def _place(cases: Sequence[Case], case: Case) -> int:
-    return next(place for place, other in enumerate(cases) if other is case)
+    return next(index for index, other in enumerate(cases) if other is case)
 
 
 def _wire(case: Case) -> Any:

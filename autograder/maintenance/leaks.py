@@ -34,14 +34,14 @@ def standing(exam: Exam, files: Mapping[str, bytes]) -> dict[str, list[str]]:
     """The names of the files that contain a hidden input of an item, by the item's id."""
     known = {name: _Text(data.decode("utf-8", "replace")) for name, data in files.items()}
     others = [Exam(exam.items, hmac.digest(exam.key, b"other %d" % n, "sha256")) for n in range(OTHERS)]
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for item in exam.items:
         secret = secrets(exam, item)
         suspects = {name: seen for name, text in known.items() if (seen := text.seen(secret))}
         usual = set().union(*(secrets(other, item) for other in others)) if suspects else set()
         if names := [name for name, seen in suspects.items() if seen - usual]:
-            found[item.id] = names
-    return found
+            result[item.id] = names
+    return result
 
 
 def secrets(exam: Exam, item: Build) -> set[Any]:

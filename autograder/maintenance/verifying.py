@@ -71,7 +71,7 @@ def proven(items: Sequence[Item], key: bytes, level: Level = "best", workers: in
         yield from exercises(builds, key, level)
         return
     costly_first = sorted(builds, key=lambda item: item.grade not in ("world", "tensor"))
-    shares = [[item.id for item in costly_first[place::workers]] for place in range(workers)]
+    shares = [[item.id for item in costly_first[index::workers]] for index in range(workers)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         running = [pool.submit(_share, share, key, level) for share in shares if share]
         for done in as_completed(running):
@@ -90,9 +90,9 @@ def exercises(items: Sequence[Build], key: bytes, level: Level = "best") -> Iter
     sandbox = Sandbox.measure(level)
     with Exam(items, key) as exam:
         graded = {name: _graded(name, items, exam, sandbox) for name in ("solutions", "labs")}
-        for place, item in enumerate(items):
-            sentences = shortfalls(graded["solutions"], place)
-            sentences += gains(graded["labs"], place)
+        for index, item in enumerate(items):
+            sentences = shortfalls(graded["solutions"], index)
+            sentences += gains(graded["labs"], index)
             sentences += slips(exam, item, bank.builds())
             if sentences:
                 yield Fault(item.id, tuple(sentences))
@@ -120,9 +120,9 @@ def submission(name: str, items: Iterable[Build] = ()) -> Submission:
     return load_files(name, files, topics)
 
 
-def shortfalls(grading: Grading, place: int) -> list[str]:
-    """Why the reference does not earn every point of the item at index ``place``; empty if it does."""
-    mark = _mark(grading, place)
+def shortfalls(grading: Grading, index: int) -> list[str]:
+    """Why the reference does not earn every point of the item at ``index``; empty if it does."""
+    mark = _mark(grading, index)
     if mark is None:
         return [f"the reference is not graded: {grading.reason}"]
     if mark.state == "right" and mark.score == mark.points:
@@ -131,9 +131,9 @@ def shortfalls(grading: Grading, place: int) -> list[str]:
     return [f"the reference earns {mark.score:g} of {mark.points:g} points ({said})"]
 
 
-def gains(grading: Grading, place: int) -> list[str]:
-    """Why the untouched stub earns points on the item at index ``place``, or cannot be graded; empty if all is well."""
-    mark = _mark(grading, place)
+def gains(grading: Grading, index: int) -> list[str]:
+    """Why the untouched stub earns points on the item at ``index``, or cannot be graded; empty if all is well."""
+    mark = _mark(grading, index)
     if mark is None:
         return [f"the stub is not graded: {grading.reason}"]
     if mark.score:
@@ -141,8 +141,8 @@ def gains(grading: Grading, place: int) -> list[str]:
     return [] if mark.state in ("unwritten", "wrong") else [f"the stub is {mark.state}"]
 
 
-def _mark(grading: Grading, place: int) -> Mark | None:
-    return grading.marks[place] if place < len(grading.marks) else None
+def _mark(grading: Grading, index: int) -> Mark | None:
+    return grading.marks[index] if index < len(grading.marks) else None
 
 
 def slips(exam: Exam, item: Build, course: Sequence[Build] = ()) -> list[str]:
@@ -160,7 +160,7 @@ def wrong_program(paper: Paper, slip: Slip, course: Sequence[Build] = ()) -> lis
     """What is wrong with one wrong program: it must lose points and be recognized."""
     name = slip.name
     try:
-        outcomes = [paper.slip_outcome(slip, place) for place in range(len(paper.asked))]
+        outcomes = [paper.slip_outcome(slip, index) for index in range(len(paper.asked))]
     except DoesNotApply as error:
         return [str(error)]
     except NotStarted as error:
@@ -178,7 +178,7 @@ def wrong_program(paper: Paper, slip: Slip, course: Sequence[Build] = ()) -> lis
 def question(item: AnyQuestion) -> list[str]:
     """What is wrong with the answer and the slips of a question."""
     if isinstance(item, Question):
-        return [sentence for place in range(len(item.parts)) for sentence in _part(item, place)]
+        return [sentence for index in range(len(item.parts)) for sentence in _part(item, index)]
     if isinstance(item, Estimate):
         return _estimate(item)
     if isinstance(item, Design):
@@ -203,7 +203,11 @@ def _estimate(item: Estimate) -> list[str]:
     low, high = item.scale
     answer = float(item.answer())
     wrong = [] if low * item.factor <= answer <= high / item.factor else [f"{answer:g} is not inside its scale"]
-    wrong += [f"the landmark {one.name} is off the scale" for one in item.landmarks if not low <= one.value <= high]
+    wrong += [
+        f"the landmark {landmark.name} is off the scale"
+        for landmark in item.landmarks
+        if not low <= landmark.value <= high
+    ]
     return wrong + [f"the {said}" for said in _misjudged(item.slips, partial(questions.judge_estimate, item))]
 
 
@@ -217,8 +221,8 @@ def _misjudged(slips: Sequence[Slip], judged: Callable[[float], tuple[bool, str]
             yield f"slip {value:g} is {said}"
 
 
-def _part(item: Question, place: int) -> list[str]:
-    part = item.parts[place]
+def _part(item: Question, index: int) -> list[str]:
+    part = item.parts[index]
     label = part.label or "the answer"
     right, sentence = questions.judge_number(part, float(part.answer()))
     wrong = [] if right else [f"{label} is judged wrong ({sentence})"]

@@ -109,10 +109,10 @@ def plain(text: str) -> float | None:
     Raises:
         Refused: the number is too large.
     """
-    found = _PLAIN.fullmatch(text)
-    if not found:
+    match = _PLAIN.fullmatch(text)
+    if not match:
         return None
-    sign, digits, exponent = found.groups()
+    sign, digits, exponent = match.groups()
     grouped = _GROUPED.fullmatch(digits)
     if grouped and not re.fullmatch(r"0,[0-9]{3}", digits):
         body = digits.replace(grouped[1], "")
@@ -140,7 +140,7 @@ class _Parser:
     def __init__(self, text: str, unit: str) -> None:
         self.text, self.unit, self.at = text, unit, 0
         self.units = units_for(unit)
-        self.worded = not any(unit.split(" ")[0] in one for one in FAMILIES)
+        self.worded = not any(unit.split(" ")[0] in family for family in FAMILIES)
 
     def whole(self) -> float:
         value = self._sum().value
@@ -212,12 +212,12 @@ class _Parser:
         return inner
 
     def _number(self) -> _Amount:
-        found = _NUMBER.match(self.text, self.at)
-        if not found:
+        match = _NUMBER.match(self.text, self.at)
+        if not match:
             ended = "Something is missing at the end of the calculation."
             raise Refused(WANTED if self.at < len(self.text) else ended)
-        self.at = found.end()
-        value = plain(found[0])
+        self.at = match.end()
+        value = plain(match[0])
         if value is None:
             raise Refused(WANTED)
         return _Amount(value)
@@ -255,10 +255,10 @@ def _tidy(text: str) -> str:
 
 def _refuse_range(text: str, unit: str) -> None:
     """Refuse "30-40" and "30 to 40 GB", which are no differences. "40-30" is one."""
-    found = _RANGE.fullmatch(text)
-    if not found:
+    match = _RANGE.fullmatch(text)
+    if not match:
         return
-    low, sign, high = found.groups()
+    low, sign, high = match.groups()
     try:
         if plain(low) is not None:  # the unit stands once, at the end
             low += _NUMBER.sub("", high, count=1)

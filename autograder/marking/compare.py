@@ -190,9 +190,9 @@ class Comparison:
         """An object's answers to a list of calls; ``("raises", class name)`` records a call that raised."""
         if type(got) is not list or len(got) != len(expected):
             return "did not answer every call"
-        for place, (name, right, given) in enumerate(zip(names, expected, got, strict=True)):
-            rest = [other[place] for other in others]
-            sentence = self._answer(right, given, f"answer {place + 1}, of {name},", rest)
+        for index, (name, right, given) in enumerate(zip(names, expected, got, strict=True)):
+            rest = [other[index] for other in others]
+            sentence = self._answer(right, given, f"answer {index + 1}, of {name},", rest)
             if sentence:
                 return sentence
         return None

@@ -35,27 +35,27 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
     had to be refused but were answered are left out, unless nothing else is wrong. If several slips fit, the one that
     agrees in the most cases wins, counting all of them, and then the one whose worlds call the same operations.
     """
-    wrong = [place for place in comparable(paper, failing, least) if outcomes[place].kind not in SILENT]
+    wrong = [index for index in comparable(paper, failing, least) if outcomes[index].kind not in SILENT]
     if len(wrong) < least:
         return None
-    guards = any(refuses(paper, place) for place in wrong)
+    guards = any(refuses(paper, index) for index in wrong)
     calls = paper.item.grade == "calls"  # calls to be refused are left out one by one, below
-    rest = [place for place in paper.once if place not in failing and (guards or calls or not refuses(paper, place))]
+    rest = [index for index in paper.once if index not in failing and (guards or calls or not refuses(paper, index))]
     found = [slip for slip in paper.slips if _agrees(paper, slip, outcomes, wrong, rest)]
     if len(found) < 2:
         return found[0] if found else None
 
     def closeness(slip: Slip) -> tuple[int, int]:
-        pairs = {place: (paper.slip_outcome(slip, place), outcomes[place]) for place in paper.once}
-        calls = sum(_calls(mine) == _calls(theirs) for mine, theirs in (pairs[place] for place in wrong))
-        return sum(alike(paper.item, paper.asked[place].case, *pair) for place, pair in pairs.items()), calls
+        pairs = {index: (paper.slip_outcome(slip, index), outcomes[index]) for index in paper.once}
+        calls = sum(_calls(mine) == _calls(theirs) for mine, theirs in (pairs[index] for index in wrong))
+        return sum(alike(paper.item, paper.asked[index].case, *pair) for index, pair in pairs.items()), calls
 
     return max(found, key=closeness)
 
 
-def refuses(paper: Paper, place: int) -> bool:
-    """Whether the case at ``place``, or one of its calls, has to raise."""
-    expected = paper.asked[place].expected
+def refuses(paper: Paper, index: int) -> bool:
+    """Whether the case at ``index``, or one of its calls, has to raise."""
+    expected = paper.asked[index].expected
     return expected.kind != "value" or _has_error(expected.value)
 
 
@@ -67,7 +67,7 @@ def _has_error(answer: object) -> bool:
 
 def comparable(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
     """The failing places where slips are compared: those where nothing has to raise, if there are ``least`` of them."""
-    legal = [place for place in failing if not refuses(paper, place)]
+    legal = [index for index in failing if not refuses(paper, index)]
     return legal if len(legal) >= least else failing
 
 
@@ -83,32 +83,32 @@ def _calls(outcome: Outcome) -> list[tuple[int, str]]:
 
 def _agrees(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], wrong: Sequence[int], rest: Sequence[int]) -> bool:
     """Whether a slip gives the submission's answers, the ``wrong`` ones and the ``rest``."""
-    alone = not any(_wrong_beside_guards(paper, place, outcomes[place]) for place in wrong)
+    alone = not any(_wrong_beside_guards(paper, index, outcomes[index]) for index in wrong)
 
-    def same(place: int) -> bool:
-        pair = paper.slip_outcome(slip, place), outcomes[place]
-        left_out = set() if alone else _accepted_calls(paper, place, outcomes[place])
-        return alike(paper.item, paper.asked[place].case, *(_without(one, left_out) for one in pair))
+    def same(index: int) -> bool:
+        pair = paper.slip_outcome(slip, index), outcomes[index]
+        left_out = set() if alone else _accepted_calls(paper, index, outcomes[index])
+        return alike(paper.item, paper.asked[index].case, *(_without(one, left_out) for one in pair))
 
     return all(map(same, (*wrong, *rest)))
 
 
-def refused_rightly(paper: Paper, place: int, outcome: Outcome) -> bool:
+def refused_rightly(paper: Paper, index: int, outcome: Outcome) -> bool:
     """Whether an object answered the calls of a case, and raised the right exception in each that has to raise."""
-    pairs = _answers(paper, place, outcome)
+    pairs = _answers(paper, index, outcome)
     errors = [(compare.error_of(given), compare.error_of(right)) for given, right in pairs]
     return bool(pairs) and all(given == right for given, right in errors if right)
 
 
-def _accepted_calls(paper: Paper, place: int, outcome: Outcome) -> set[int]:
+def _accepted_calls(paper: Paper, index: int, outcome: Outcome) -> set[int]:
     """The calls of an object that returned an answer where they had to raise."""
-    pairs = enumerate(_answers(paper, place, outcome))
+    pairs = enumerate(_answers(paper, index, outcome))
     return {call for call, (given, right) in pairs if compare.error_of(right) and not compare.error_of(given)}
 
 
-def _answers(paper: Paper, place: int, outcome: Outcome) -> list[tuple[object, object]]:
+def _answers(paper: Paper, index: int, outcome: Outcome) -> list[tuple[object, object]]:
     """An object's answers to the calls of a case, each paired with the right one; empty if there are none."""
-    expected = paper.asked[place].expected
+    expected = paper.asked[index].expected
     if paper.item.grade != "calls" or outcome.kind != "value" or expected.kind != "value":
         return []
     if not isinstance(outcome.value, list) or len(outcome.value) != len(expected.value):
@@ -122,9 +122,9 @@ def _without(outcome: Outcome, calls: set[int]) -> Outcome:
     return replace(outcome, value=[None if call in calls else given for call, given in enumerate(outcome.value)])
 
 
-def _wrong_beside_guards(paper: Paper, place: int, outcome: Outcome) -> bool:
+def _wrong_beside_guards(paper: Paper, index: int, outcome: Outcome) -> bool:
     """Whether anything is wrong apart from calls that returned an answer where they had to raise."""
-    left_out, asked = _accepted_calls(paper, place, outcome), paper.asked[place]
+    left_out, asked = _accepted_calls(paper, index, outcome), paper.asked[index]
     return not left_out or not alike(
         paper.item, asked.case, *(_without(one, left_out) for one in (asked.expected, outcome))
     )

@@ -42,12 +42,12 @@ def mark(
     ``public``: outcomes of the public cases in the order of the page, recorded before any hidden input was seen. If
     they are missing, those in ``outcomes`` are used, which is fine for a trusted program.
     """
-    faults = [paper.fault(place, _without_text(outcome)) for place, outcome in enumerate(outcomes)]
+    faults = [paper.fault(index, _without_text(outcome)) for index, outcome in enumerate(outcomes)]
     first = _public_results(paper, outcomes, faults, public)
     known = _known(paper, outcomes, faults, course, first)
     if known:
         return known
-    right = {place: faults[place] is None for place in paper.once}
+    right = {index: faults[index] is None for index in paper.once}
     shares = shares_of(paper.item, _counts(paper, right), lambda: _guessed(paper), _values_right(paper, right))
     if _changes(paper, outcomes, faults, first):
         unpaid = tuple(Share(share.name, share.passed, share.total, 0.0, share.points) for share in shares)
@@ -69,11 +69,11 @@ def _public_results(
     item = paper.item
     # Compared as requests: equal cases may still differ in the order of a dictionary.
     numbers = {prepared(item, case): number for number, case in reversed(list(enumerate(item.cases)))}
-    asked = ((paper.asked[place].case, place) for place in paper.once if paper.asked[place].group is None)
-    places = sorted((numbers[prepared(item, case)], place) for case, place in asked)
+    asked = ((paper.asked[index].case, index) for index in paper.once if paper.asked[index].group is None)
+    places = sorted((numbers[prepared(item, case)], index) for case, index in asked)
     if len(public) != len(item.cases):
-        return [PublicResult(place, _without_text(outcomes[place]), faults[place]) for _, place in places]
-    return [PublicResult(place, public[number], paper.fault(place, public[number])) for number, place in places]
+        return [PublicResult(index, _without_text(outcomes[index]), faults[index]) for _, index in places]
+    return [PublicResult(index, public[number], paper.fault(index, public[number])) for number, index in places]
 
 
 def _changes(
@@ -84,9 +84,9 @@ def _changes(
         (faults[one], faults[two]) for one, two in paper.again if was_tried(outcomes[one]) and was_tried(outcomes[two])
     ]
     twice += [
-        (one.fault, faults[one.place])
-        for one in first
-        if {one.outcome.kind, outcomes[one.place].kind} <= {"value", "raised", "refused"}
+        (result.fault, faults[result.place])
+        for result in first
+        if {result.outcome.kind, outcomes[result.place].kind} <= {"value", "raised", "refused"}
     ]
     return any((before is None) != (after is None) for before, after in twice)
 
@@ -103,8 +103,8 @@ def _without_text(outcome: Outcome) -> Outcome:
     return replace(outcome, detail=re.sub(r" with status \d+|\btag=-?\d{3,}", _redacted, outcome.detail))
 
 
-def _redacted(found: re.Match[str]) -> str:
-    return "tag=..." if found[0].startswith("tag") else ""
+def _redacted(match: re.Match[str]) -> str:
+    return "tag=..." if match[0].startswith("tag") else ""
 
 
 def _known(
@@ -117,9 +117,9 @@ def _known(
     """The mark of a function that is missing, is still a stub, or needs a missing item; None for any other."""
     nothing = shares_of(paper.item, _counts(paper, {}))
     if all(outcome.kind in ABSENT for outcome in outcomes):
-        said = next((one.outcome.detail for one in first if one.outcome.kind in ABSENT), "")
+        said = next((result.outcome.detail for result in first if result.outcome.kind in ABSENT), "")
         return Mark(paper.item, "missing", nothing, (said or "is not in the submission",))
-    needs = feedback.needed(paper.item, [one.outcome for one in first], course)
+    needs = feedback.needed(paper.item, [result.outcome for result in first], course)
     if needs:
         return Mark(paper.item, "wrong", nothing, (needs,))
     if all(fault == compare.UNWRITTEN for fault in faults):
@@ -130,23 +130,23 @@ def _known(
 def _counts(paper: Paper, right: dict[int, bool]) -> dict[str, tuple[int, int]]:
     """By group name, ``(passed, total)``; the public cases have the empty name."""
     counts: dict[str, tuple[int, int]] = {}
-    for place in paper.once:
-        group = paper.asked[place].group
+    for index in paper.once:
+        group = paper.asked[index].group
         name = group.name if group else ""
         passed, total = counts.get(name, (0, 0))
-        counts[name] = (passed + right.get(place, False), total + 1)
+        counts[name] = (passed + right.get(index, False), total + 1)
     return counts
 
 
 def _values_right(paper: Paper, right: dict[int, bool]) -> bool:
     """Whether all public cases are right in which nothing has to raise."""
-    public = [place for place in paper.once if paper.asked[place].group is None]
-    return all(right[place] for place in public if not feedback.refuses(paper, place))
+    public = [index for index in paper.once if paper.asked[index].group is None]
+    return all(right[index] for index in public if not feedback.refuses(paper, index))
 
 
 def _guessed(paper: Paper) -> int:
     """How many ordinary cases a lookup table of the public answers with one default answer would get right."""
-    asked = [paper.asked[place] for place in paper.once]
+    asked = [paper.asked[index] for index in paper.once]
     public = [one.case for one in asked if one.group is None]
     ordinary = [one for one in asked if one.group is not None and one.group.name == paper.item.groups[0].name]
     rest = [_answer(one.expected) for one in ordinary if one.case not in public]

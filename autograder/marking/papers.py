@@ -74,7 +74,7 @@ class ExamSheet:
     @property
     def cases(self) -> list[Case]:
         """Everything that a submission is asked, in order."""
-        return [case for _, case in self.drawn] + [self.drawn[place][1] for place in self.again]
+        return [case for _, case in self.drawn] + [self.drawn[index][1] for index in self.again]
 
     @functools.cached_property
     def hash(self) -> str:
@@ -107,26 +107,26 @@ class Paper:
     def once(self) -> list[int]:
         """The places of the cases, without repetitions."""
         repeated = {second for _, second in self.again}
-        return [place for place in range(len(self.asked)) if place not in repeated]
+        return [index for index in range(len(self.asked)) if index not in repeated]
 
     @property
     def slips(self) -> tuple[Slip, ...]:
         """The wrong programs that answers are compared with."""
         return wrong_programs(self.item)
 
-    def slip_outcome(self, slip: Slip, place: int) -> Outcome:
-        """The outcome of a wrong program for the case at ``place``; computed once for all submissions."""
-        key = (slip, place)
+    def slip_outcome(self, slip: Slip, index: int) -> Outcome:
+        """The outcome of a wrong program for the case at ``index``; computed once for all submissions."""
+        key = (slip, index)
         if key not in self.slip_outcomes:
-            self.slip_outcomes[key] = self.run_slip(self.item, slip, self.asked[place].case)
+            self.slip_outcomes[key] = self.run_slip(self.item, slip, self.asked[index].case)
         return self.slip_outcomes[key]
 
-    def fault(self, place: int, outcome: Outcome) -> str | None:
-        """What is wrong with the outcome at ``place``; None if it is right. Ratios are given for public cases only.
+    def fault(self, index: int, outcome: Outcome) -> str | None:
+        """What is wrong with the outcome at ``index``; None if it is right. Ratios are given for public cases only.
 
         The effect of rounding on the reference is computed only when some answer is not close to the reference's.
         """
-        sentence = self._fault(place, outcome)
+        sentence = self._fault(index, outcome)
         return sentence.removesuffix(compare.PRINTED) if sentence and self.may_be_none else sentence
 
     @functools.cached_property
@@ -134,13 +134,13 @@ class Paper:
         """Whether None is the right answer to some case."""
         return any(asked.expected.kind == "value" and asked.expected.value is None for asked in self.asked)
 
-    def _fault(self, place: int, outcome: Outcome) -> str | None:
-        asked = self.asked[place]
+    def _fault(self, index: int, outcome: Outcome) -> str | None:
+        asked = self.asked[index]
         facts = (self.item, asked.case, asked.expected, outcome, asked.group is None)
         sentence = compare.fault(*facts)
         if sentence is None or sentence == compare.UNWRITTEN or outcome.kind not in ("value", "raised"):
             return sentence
-        return compare.fault(*facts, moved=self.movements[place])
+        return compare.fault(*facts, moved=self.movements[index])
 
     @property
     def movements(self) -> Sequence[Sequence[Outcome]]:
@@ -153,16 +153,16 @@ class Paper:
             return self.__dict__["movements"]
 
     def _move(self) -> list[Sequence[Outcome]]:
-        cases = [self.asked[place].case for place in self.once]
+        cases = [self.asked[index].case for index in self.once]
         return self.kept(trusted.moved(self.item, cases, REFERENCE_TIME))
 
     def kept(self, runs: Sequence[Sequence[Outcome]]) -> list[Sequence[Outcome]]:
         """By case, the outcomes of ``runs`` of the reference under different rounding, where they make a difference."""
         return [self._kept(place, [run[number] for run in runs]) for number, place in enumerate(self.once)]
 
-    def _kept(self, place: int, others: Sequence[Outcome]) -> Sequence[Outcome]:
+    def _kept(self, index: int, others: Sequence[Outcome]) -> Sequence[Outcome]:
         """``others`` if one of them differs noticeably from the expected answer, else nothing."""
-        asked = self.asked[place]
+        asked = self.asked[index]
         strict = replace(self.item, tolerance=self.item.tolerance * NEGLIGIBLE, rule=None)
         return others if any(compare.fault(strict, asked.case, asked.expected, other) for other in others) else ()
 
@@ -188,16 +188,16 @@ def answered_together(sheets: Sequence[ExamSheet]) -> Iterator[list[Outcome]]:
     """
     from autograder.marking import trusted_worlds
 
-    runs = [trusted_worlds.Run(one.item, one.item.solution(), case) for one in sheets for _, case in one.drawn]
+    runs = [trusted_worlds.Run(sheet.item, sheet.item.solution(), case) for sheet in sheets for _, case in sheet.drawn]
     outcomes = iter(trusted_worlds.ended(runs, REFERENCE_TIME))
-    return (list(itertools.islice(outcomes, len(one.drawn))) for one in sheets)
+    return (list(itertools.islice(outcomes, len(sheet.drawn))) for sheet in sheets)
 
 
 def moved_together(papers: Sequence[Paper]) -> list[Paper]:
     """The papers of ``tensor`` and ``world`` items, with the effects of rounding found in worlds that they share."""
     from autograder.marking import trusted_worlds
 
-    asked = [(paper.item, [paper.asked[place].case for place in paper.once]) for paper in papers]
+    asked = [(paper.item, [paper.asked[index].case for index in paper.once]) for paper in papers]
     found = trusted_worlds.moved_together(asked, REFERENCE_TIME)
     return [
         replace(paper, moved=functools.partial(paper.kept, runs)) for paper, runs in zip(papers, found, strict=True)

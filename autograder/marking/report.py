@@ -116,11 +116,11 @@ def _tests(number: str, mark: Mark | Answered, book: str) -> Iterator[dict[str, 
         output = "\n".join([*mark.sentences, _read(mark.item.section, book)]) if mark.state != "right" else "Right."
         yield _test(mark.item.id, number, mark.score, worth, mark.state == "right", output) | about
         return
-    for place, share in enumerate(mark.shares):
+    for index, share in enumerate(mark.shares):
         worth = 0.0 if mark.item.bonus else share.points
         passed = share.passed == share.total > 0 and share.score == share.points
-        where = number if place == 0 else f"{number}.{place}"
-        output = "" if place else _feedback(mark, book)
+        where = number if index == 0 else f"{number}.{index}"
+        output = "" if index else _feedback(mark, book)
         yield _test(f"{mark.item.id}: {share.name}", where, share.score, worth, passed, output) | about
 
 

@@ -59,7 +59,7 @@ def without_end(first: Sequence[PublicResult], outcomes: Sequence[Outcome], faul
 
     What is not tried after it is not wrong, so no hint would be true.
     """
-    failing = [one.outcome for one in first if one.fault]
+    failing = [result.outcome for result in first if result.fault]
     failing += [outcome for outcome, fault in zip(outcomes, faults, strict=True) if fault]
     if not first or not first[0].fault or any(outcome.kind != "timeout" for outcome in failing):
         return ""
@@ -68,7 +68,7 @@ def without_end(first: Sequence[PublicResult], outcomes: Sequence[Outcome], faul
 
 def public_sentences(paper: Paper, first: Sequence[PublicResult]) -> list[str]:
     """The first failing public cases in the order of the page, each as its call and what is wrong."""
-    failing = [one for one in first if one.fault][:SHOWN]
+    failing = [result for result in first if result.fault][:SHOWN]
     calls = [wording.call(paper.item, paper.asked[one.place].case).replace("\n", "; ") for one in failing]
     return [f"{call}: {one.fault}" for call, one in zip(calls, failing, strict=True)]
 
@@ -78,18 +78,18 @@ def hidden_sentences(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence
 
     These are the slip's sentence and the hint of each failing group that the slip does not explain.
     """
-    failing = [place for place in paper.once if faults[place]]
+    failing = [index for index in paper.once if faults[index]]
     slip = feedback.named_slip(paper, outcomes, failing)
     explained = set(feedback.comparable(paper, failing)) if slip else set()
     sentences = [slip.sentence] if slip else []
 
-    def refused(place: int) -> bool:
-        return feedback.refused_rightly(paper, place, outcomes[place])
+    def refused(index: int) -> bool:
+        return feedback.refused_rightly(paper, index, outcomes[index])
 
-    failing = [place for place in failing if place not in explained]
+    failing = [index for index in failing if index not in explained]
     before = "" if all(map(was_tried, outcomes)) else BEFORE
     for group in paper.item.groups:
-        places = [place for place in failing if paper.asked[place].group is group]
+        places = [index for index in failing if paper.asked[index].group is group]
         if sentences and "Error" in group.hint and all(map(refused, places)):
             continue  # what it tells to refuse is refused: the sentence above is about the rest
         if places:

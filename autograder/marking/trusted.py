@@ -108,13 +108,13 @@ def _drive(program: Callable[..., Any], case: Case) -> list[Any]:
 
     answers: list[Any] = []
     objects = {"": make()}
-    for place, (full_name, arguments) in enumerate(case.calls):
+    for index, (full_name, arguments) in enumerate(case.calls):
         owner, _, name = full_name.rpartition(".")
         try:
             if owner not in objects and not owner.startswith("#"):
                 objects[owner] = make()
             value = getattr(objects[owner], name)
-            objects[f"#{place}"] = value = value if arguments is None else value(*values.fresh(list(arguments)))
+            objects[f"#{index}"] = value = value if arguments is None else value(*values.fresh(list(arguments)))
             answers.append(plain(value))
         except wire.Refused:
             raise

@@ -93,15 +93,15 @@ def _worlds(runs: Sequence[Run], kind: Callable[[Run], Any], timeout: float) -> 
     """The outcomes of runs, in order, with a world for each ``kind`` of them."""
     found: dict[int, Outcome] = {}
     for value in sorted({kind(one) for one in runs}):
-        places = [place for place, one in enumerate(runs) if kind(one) == value]
-        found.update(zip(places, _world([runs[place] for place in places], timeout), strict=True))
-    return [found[place] for place in range(len(runs))]
+        places = [index for index, one in enumerate(runs) if kind(one) == value]
+        found.update(zip(places, _world([runs[index] for index in places], timeout), strict=True))
+    return [found[index] for index in range(len(runs))]
 
 
 def _world(runs: Sequence[Run], timeout: float) -> list[Outcome]:
     """The outcomes of runs with the same number of ranks, in one world; if it fails, in one for each item."""
     programs = {id(one.program): one.program for one in runs}  # arguments of their own: what cannot be sent is named
-    places = {number: place for place, number in enumerate(programs)}
+    places = {number: index for index, number in enumerate(programs)}
     calls = [(places[id(one.program)], one.case, one.rounding, one.item.grade, one.item.probe) for one in runs]
     most = timeout * len(runs) + (FIRST_BACKWARD if any(one.item.probe for one in runs) else 0.0)
     try:

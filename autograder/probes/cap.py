@@ -118,10 +118,10 @@ def _train(state, seed, examples):
         scaler["scale"], scaler["good_steps"] = scaler["scale"] / 4, 0
         return example
     scaler["good_steps"] += 1
-    for place, gradient in enumerate(gradients):
-        momentum = 0.75 * state["optimizer"]["momentum"][place] + gradient / scaler["scale"]
-        state["optimizer"]["momentum"][place] = momentum
-        state["weights"][place] -= 0.125 * momentum
+    for index, gradient in enumerate(gradients):
+        momentum = 0.75 * state["optimizer"]["momentum"][index] + gradient / scaler["scale"]
+        state["optimizer"]["momentum"][index] = momentum
+        state["weights"][index] -= 0.125 * momentum
     if scaler["good_steps"] == 6:
         scaler["scale"], scaler["good_steps"] = scaler["scale"] * 2, 0
     return example

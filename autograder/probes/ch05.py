@@ -14,12 +14,12 @@ def synchronized(program, gradients, count, missing=(), order=None, frozen=(), d
     is the order in which they are passed, and may repeat one. They come as an iterator, as from ``model.parameters()``.
     """
     parameters = [torch.nn.Parameter(torch.zeros_like(g, dtype=getattr(torch, dtype))) for g in gradients]
-    for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
-        parameter.requires_grad_(place not in frozen)
-        if place not in missing:
+    for index, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
+        parameter.requires_grad_(index not in frozen)
+        if index not in missing:
             parameter.grad = gradient.to(parameter.dtype)
     held = [parameter.grad for parameter in parameters]
-    named = (parameters[place] for place in (order or range(len(parameters))))
+    named = (parameters[index] for index in (order or range(len(parameters))))
     reductions = program(named, count, **options)
     now = [parameter.grad for parameter in parameters]
     return {
@@ -43,13 +43,13 @@ def stepped(program, shapes, steps, seed, missing=(), frozen=(), dtype="float32"
     """
     kind, same, own = getattr(torch, dtype), torch.Generator().manual_seed(0), torch.Generator().manual_seed(seed)
     parameters = [torch.nn.Parameter(torch.randn(shape, generator=same).to(kind)) for shape in shapes]
-    for place in frozen:
-        parameters[place].requires_grad_(False)
+    for index in frozen:
+        parameters[index].requires_grad_(False)
     optimizer = program(iter(parameters), **options)
     for _ in range(steps):
-        for place, parameter in enumerate(parameters):
+        for index, parameter in enumerate(parameters):
             gradient = torch.randn(parameter.shape, generator=own).to(kind)
-            if place not in missing and place not in frozen:
+            if index not in missing and index not in frozen:
                 parameter.grad = gradient
         optimizer.step()
     return {"weights": [p.detach().float() for p in parameters], "state_bytes": optimizer.state_bytes()}

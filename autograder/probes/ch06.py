@@ -23,7 +23,7 @@ def differentiated(program, *args, pairs=False, half=False):
     if half:
         answer = differentiated(program, *(bfloat16(arg) if is_number(arg) else arg for arg in args), pairs=pairs)
         kind = str(answer["value"].dtype)
-        wide = {name: [whole(one) for one in tensors] for name, tensors in answer.items() if name != "value"}
+        wide = {name: [whole(tensor) for tensor in tensors] for name, tensors in answer.items() if name != "value"}
         return {"type": kind, "value": answer["value"].float(), **wide}
     if pairs:
         groups = [dist.new_group([first, first + 1]) for first in range(0, dist.get_world_size(), 2)]

@@ -49,7 +49,7 @@ def on_a_clock(program, latencies):
         ends[place] = loop.now
 
     async def all_requests():
-        await gather(*(request(place, latency) for place, latency in enumerate(latencies)))
+        await gather(*(request(index, latency) for index, latency in enumerate(latencies)))
 
     real, names = time.sleep, getattr(program, "__globals__", {})
     own = [name for name, value in names.items() if value is real]

@@ -47,7 +47,7 @@ class Recording(TorchFunctionMode):
         with torch._C.DisableTorchFunction():
             results, name = tensors(result), getattr(func, "__name__", "")
             changes = name in IN_PLACE or "out" in kwargs or (name.endswith("_") and not name.endswith("__"))
-            held = {memory(one) for one in tensors([list(args), kwargs])}
+            held = {memory(tensor) for tensor in tensors([list(args), kwargs])}
             if changes or any(memory(one) not in held for one in results):  # others are views
                 self.operations.append((func, args, kwargs, [] if changes else results))
         return result
@@ -72,7 +72,7 @@ def recorder(inside):
                     result = program()
             finally:
                 fill_(inside, EAGER)
-            recorded.append([list(one.shape) for one in tensors(result)])
+            recorded.append([list(tensor.shape) for tensor in tensors(result)])
             self.operations = operations
             return result
 
@@ -106,7 +106,7 @@ def batches(program, sizes, width, rows, mixing=False):
         return mark + (x / (1 + x.abs().sum()) if mixing else torch.tanh(x @ weight) + x[:, :1])
 
     runner = program(model, sizes, width, graph)
-    shapes = [one if isinstance(one, (list, tuple)) else (one, columns) for one in rows]
+    shapes = [row if isinstance(row, (list, tuple)) else (row, columns) for row in rows]
     inputs = [torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in shapes]
     outputs = [runner.run(x) for x in inputs]
     return {

@@ -19,7 +19,7 @@ class Dfa:
 
 def as_bytes(vocabulary):
     """Tokens as bytes; they are written as inside a bytes literal."""
-    return [one.encode().decode("unicode_escape").encode("latin-1") for one in vocabulary]
+    return [token.encode().decode("unicode_escape").encode("latin-1") for token in vocabulary]
 
 
 def indexed(program, dfa, vocabulary, eos):

@@ -242,8 +242,8 @@ class Broker:
                 raise Ended(_broken(f"rank {operation.rank} calls {operation} with a wrong number of tensors"))
         gave = [self._take(operation) for operation in operations]
         root = 0 if operations[0].root is None else operations[0].members.index(operations[0].root)
-        for place, operation in enumerate(operations):
-            operation.blocks = collectives.ROUTES[operation.kind](gave, place, root)
+        for index, operation in enumerate(operations):
+            operation.blocks = collectives.ROUTES[operation.kind](gave, index, root)
             if (sizes := tuple(map(len, operation.blocks))) != operation.takes:
                 expected = f"rank {operation.rank} expects {_sizes(operation.takes)} from {operation}"
                 raise Ended(_broken(f"{expected}, and {_sizes(sizes)} arrive"))

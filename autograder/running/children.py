@@ -151,7 +151,7 @@ class Children:
                 do="start",
                 **child.settings,
                 drivers=drivers,
-                course={name: text for one in drivers for name, text in driver_imports.sources(one).items()},
+                course={name: text for driver in drivers for name, text in driver_imports.sources(driver).items()},
                 units=[[unit.label, unit.module, unit.source, unit.needed] for unit in self.submission.units],
                 homes=dict(self.submission.homes),
                 offered=offered(),

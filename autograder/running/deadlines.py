@@ -64,14 +64,14 @@ def time_without_processor(pids: Iterable[int]) -> float:
 
 def process_tree(pid: int) -> list[int]:
     """A process and its descendants, as far as the host shows them."""
-    found: list[int] = []
+    result: list[int] = []
     todo = [pid]
-    while todo and len(found) < MAX_PROCESSES:
+    while todo and len(result) < MAX_PROCESSES:
         one = todo.pop(0)
-        found.append(one)
+        result.append(one)
         with contextlib.suppress(OSError, ValueError):
             todo += map(int, Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii").split())
-    return found
+    return result
 
 
 def _delay(file: str) -> float:

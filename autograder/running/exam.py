@@ -138,6 +138,6 @@ class Exam:
 
 def _repetitions(groups: Sequence[Group | None], order: Random) -> tuple[int, ...]:
     """The places of the cases to ask again at the end: a hidden one, then a public one."""
-    hidden = [place for place, group in enumerate(groups) if group is not None]
-    public = [place for place, group in enumerate(groups) if group is None]
+    hidden = [index for index, group in enumerate(groups) if group is not None]
+    public = [index for index, group in enumerate(groups) if group is None]
     return tuple(order.choice(places) for places in (hidden, public) if places)

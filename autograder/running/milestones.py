@@ -91,6 +91,6 @@ def _fit(milestone: Milestone, weights: Any) -> bool:
     if type(weights) is not list or len(weights) != len(milestone.shapes):
         return False
     return all(
-        isinstance(one, Tensor) and one.shape == shape and all(map(math.isfinite, one.tolist()))
-        for one, shape in zip(weights, milestone.shapes, strict=True)
+        isinstance(weight, Tensor) and weight.shape == shape and all(map(math.isfinite, weight.tolist()))
+        for weight, shape in zip(weights, milestone.shapes, strict=True)
     )

@@ -12,16 +12,16 @@ from autograder.syntax import tree_of
 
 def imports(submission: Submission, module: str) -> set[str]:
     """Names imported by the units of ``module`` and, indirectly, by the units of the submission that they import."""
-    found: set[str] = set()
+    result: set[str] = set()
     todo, done = [module], set()
     while todo:
         name = todo.pop()
         done.add(name)
         for unit in submission.units:
             if unit.module in (name, None):
-                found |= imported_names(unit.source)
-        todo += [unit.module for unit in submission.units if unit.module in found - done]
-    return found
+                result |= imported_names(unit.source)
+        todo += [unit.module for unit in submission.units if unit.module in result - done]
+    return result
 
 
 @functools.lru_cache(maxsize=256)

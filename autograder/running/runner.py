@@ -90,7 +90,7 @@ class Runner:
         outcomes: list[Outcome] = []
         losses: list[Outcome] = []
         budget = budget_of(item)
-        for place in range(len(cases)):
+        for index in range(len(cases)):
             started, extension = time.monotonic(), self.children.extension
             if self._left[budget] <= 0:
                 outcome = Outcome("timeout", detail=NO_TIME)
@@ -99,28 +99,28 @@ class Runner:
             elif len(losses) >= most:
                 outcome = Outcome(losses[-1].kind, detail=f"not tried: before, {losses[-1].detail}")
             else:
-                outcome = self._case(item, cases, place, losses)
+                outcome = self._case(item, cases, index, losses)
             outcomes.append(outcome)
             self._left[budget] -= max(0.0, time.monotonic() - started - (self.children.extension - extension))
         return outcomes
 
-    def _case(self, item: Build, cases: Sequence[Case], place: int, losses: list[Outcome]) -> Outcome:
+    def _case(self, item: Build, cases: Sequence[Case], index: int, losses: list[Outcome]) -> Outcome:
         try:
-            return self._world(item, cases[place]) if item.grade == "world" else self._call(item, cases, place)
+            return self._world(item, cases[index]) if item.grade == "world" else self._call(item, cases, index)
         except ChildLost as lost:
             losses.append(lost.outcome)
             return lost.outcome
 
     # One call in one child.
 
-    def _call(self, item: Build, cases: Sequence[Case], place: int) -> Outcome:
+    def _call(self, item: Build, cases: Sequence[Case], index: int) -> Outcome:
         """The outcome of one case. The next cases are queued behind it, so that the child never has to wait."""
         child, self._child = self._child, None
-        if place == 0 or child is None or not child.alive:
+        if index == 0 or child is None or not child.alive:
             (child,) = self.children.loaded(item, 1)
         self._child = child
         if len(child.ids) <= LOW:
-            child.queue(*(prepared(item, case) for case in cases[place + len(child.ids) : place + AHEAD]))
+            child.queue(*(prepared(item, case) for case in cases[index + len(child.ids) : index + AHEAD]))
         reply = self.children.reply(child, deadline_of([child], self._limit(item)), f"{item.function} does not return")
         return self.outcome(item, child, reply)
 

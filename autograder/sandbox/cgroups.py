@@ -101,14 +101,14 @@ def candidates(proc: str = "/proc/self", sys: str = "/sys/fs/cgroup") -> list[tu
     except OSError:
         return []
     own = {names: path for _, names, path in (line.split(":", 2) for line in lines)}
-    found: list[tuple[Version, tuple[Path, ...]]] = []
+    result: list[tuple[Version, tuple[Path, ...]]] = []
     for root in (Path(sys), Path(sys, "unified")):
         here = root / own.get("", "/").lstrip("/")
-        found += [(2, (folder,)) for folder in (here, here.parent, root) if _gives(folder)]
+        result += [(2, (folder,)) for folder in (here, here.parent, root) if _gives(folder)]
     paths = tuple(_version_1(sys, own, name) for name in ("memory", "pids"))
     if all(path.is_dir() for path in paths):
-        found.append((1, paths))
-    return found
+        result.append((1, paths))
+    return result
 
 
 def _gives(folder: Path) -> bool:
@@ -176,11 +176,11 @@ class Group(Hook):
 
     def members(self) -> set[int]:
         """The processes in the group."""
-        found: set[int] = set()
+        result: set[int] = set()
         for folder in self.folders:
             with contextlib.suppress(OSError):
-                found |= {int(pid) for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
-        return found
+                result |= {int(pid) for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
+        return result
 
     def verdict(self) -> str:
         """A sentence if the kernel counts a process of the group that it killed for lack of memory; else empty."""

@@ -58,12 +58,12 @@ def _mark(pid: int | str) -> tuple[str | None, str | None]:
 
 def _children(pid: int | str) -> list[int]:
     """Process ids of the children of a process."""
-    found: list[int] = []
+    result: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found += map(int, file.read().split())
-    return found
+                result += map(int, file.read().split())
+    return result
 
 
 def _runaways() -> list[int]:

@@ -194,9 +194,9 @@ def _when(number: int, steps: Sequence[Step]) -> list[Step]:
     return [(EQUAL, 0, len(steps), number), *steps]
 
 
-def _argument(place: int) -> Step:
+def _argument(index: int) -> Step:
     """Load the low 32 bits of an argument."""
-    return (LOAD, 0, 0, ARGUMENTS + 8 * place)
+    return (LOAD, 0, 0, ARGUMENTS + 8 * index)
 
 
 def _clone(profile: Profile) -> list[Step]:
@@ -218,9 +218,9 @@ def _futex() -> list[Step]:
     return [*steps, refused(EPERM)]
 
 
-def _only(place: int, allowed: Iterable[int]) -> list[Step]:
+def _only(index: int, allowed: Iterable[int]) -> list[Step]:
     """Allow these values of an argument of 32 bits; refuse the rest."""
-    steps = [_argument(place)]
+    steps = [_argument(index)]
     for value in allowed:
         steps += [(EQUAL, 0, 1, value), ALLOWED]
     return [*steps, refused(EPERM)]

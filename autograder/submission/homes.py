@@ -66,17 +66,17 @@ def _best(places: Sequence[Found], module: str) -> Found:
 
 def defined(file: str, units: Sequence[Unit], modules: Mapping[str, str]) -> dict[str, Found]:
     """The last definition of each function that may be graded."""
-    found: dict[str, Found] = {}
+    result: dict[str, Found] = {}
     for unit in units:
         tree = syntax.tree_of(unit.source) if any(name in unit.source for name in modules) else None
         for node in tree.body if tree else ():
             for name, one in definitions([node]):
                 if name in modules:
-                    found[name] = Found(file, unit.module, one.stub, one.body)
+                    result[name] = Found(file, unit.module, one.stub, one.body)
             if isinstance(node, ast.Assign) and not is_check(node):
                 for name in {part.id for part in node.targets if isinstance(part, ast.Name)} & modules.keys():
-                    found[name] = Found(file, unit.module, False, (ast.dump(node),))
-    return found
+                    result[name] = Found(file, unit.module, False, (ast.dump(node),))
+    return result
 
 
 def _without(unit: Unit, names: set[str]) -> Unit:
@@ -87,7 +87,7 @@ def _without(unit: Unit, names: set[str]) -> Unit:
     lines = unit.source.split("\n")
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name in names:
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             end = node.end_lineno or first
             lines[first - 1 : end] = ["pass", *[""] * (end - first)]
     return replace(unit, source="\n".join(lines))

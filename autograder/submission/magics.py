@@ -102,12 +102,12 @@ def without_cell_magics(source: str) -> str:
     Raises:
         Unreadable: it is in another language and seems to define something.
     """
-    while found := CELL.match(source):
-        if found[1] not in PYTHON:
+    while match := CELL.match(source):
+        if match[1] not in PYTHON:
             if re.search(r"^[ \t]*(async def|def|class) ", source, re.MULTILINE):
-                raise Unreadable(f"starts with %%{found[1][:20]} and is skipped, with the definitions in it")
+                raise Unreadable(f"starts with %%{match[1][:20]} and is skipped, with the definitions in it")
             return ""
-        source = "\n" * found[0].count("\n") + source[found.end() :]
+        source = "\n" * match[0].count("\n") + source[match.end() :]
     return source
 
 
@@ -134,9 +134,9 @@ def _pieces(source: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Mat
     """The text in pieces; a logical line that matches the pattern is replaced, and comes with its match."""
     place, depth, begins = 0, 0, True
     while place < len(source):
-        if begins and (found := pattern.match(source, place)):
-            yield _replaced(found), found
-            place, begins = found.end(), False
+        if begins and (match := pattern.match(source, place)):
+            yield _replaced(match), match
+            place, begins = match.end(), False
             continue
         piece = PIECE.match(source, place)
         assert piece is not None
@@ -146,9 +146,9 @@ def _pieces(source: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Mat
         yield text, None
 
 
-def _replaced(found: re.Match[str]) -> str:
-    groups = found.groupdict()
-    timed = TIMED.match(found[0])
+def _replaced(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    timed = TIMED.match(match[0])
     if timed and "names" in groups:
-        return groups["indent"] + found[0][timed.end() :]
-    return groups["indent"] + groups.get("more", "") + "pass" + "\n" * found[0].count("\n")
+        return groups["indent"] + match[0][timed.end() :]
+    return groups["indent"] + groups.get("more", "") + "pass" + "\n" * match[0].count("\n")

@@ -82,9 +82,9 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
     effects = [effects_of(node, text, calls, fixed) for node, text in statements]
     by_name: dict[str, list[int]] = defaultdict(list)
     aliased: dict[str, set[str]] = defaultdict(set)
-    for place, effect in enumerate(effects):
+    for index, effect in enumerate(effects):
         for name in effect.binds | effect.changes:
-            by_name[name].append(place)
+            by_name[name].append(index)
         for name in effect.aliases:
             aliased[name] |= effect.binds
     found: set[int] = set()
@@ -93,9 +93,9 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
     while todo:
         name = todo.pop()
         names.add(name)
-        for place in set(by_name[name]) - found:
-            found.add(place)
-            todo |= effects[place].uses - names
+        for index in set(by_name[name]) - found:
+            found.add(index)
+            todo |= effects[index].uses - names
         todo |= aliased[name] - names
     return found, names
 
@@ -113,7 +113,9 @@ def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call], fixed: Coll
         return Effects(binds)
     if isinstance(node, _Function | ast.ClassDef):
         made = [name for decorator in node.decorator_list for name in _loaded(decorator)]
-        told = {_root(one) for one in node.decorator_list if isinstance(one, ast.Attribute | ast.Call)} - {"", *fixed}
+        told = {
+            _root(decorator) for decorator in node.decorator_list if isinstance(decorator, ast.Attribute | ast.Call)
+        } - {"", *fixed}
         return Effects(binds, told.union(*(calls[name].globals for name in made if name in calls)), uses)
     changes = _changes([node], calls)
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.Delete) and not _is_setting(node):
@@ -148,7 +150,7 @@ def _makes_function(value: ast.expr, graded: set[str], calls: Mapping[str, Call]
     """Whether the value of an expression may be a function, and is not just what a graded function returns."""
     if not isinstance(value, ast.Call):
         return isinstance(value, ast.Name | ast.Attribute | ast.Lambda | ast.Subscript | ast.IfExp | ast.BoolOp)
-    given = {name for part in (*value.args, *(one.value for one in value.keywords)) for name in _loaded(part)}
+    given = {name for part in (*value.args, *(keyword.value for keyword in value.keywords)) for name in _loaded(part)}
     is_lambda = any(isinstance(part, ast.Lambda) for part in ast.walk(value))
     called = _last(value.func)
     return is_lambda or bool(given & calls.keys()) or (called in calls and called not in graded)
@@ -169,17 +171,17 @@ def _names(node: ast.stmt, text: str) -> tuple[set[str], set[str], set[str]]:
         table = None
     if table is None:
         return set(_bound(node)), set(_loaded(node)), set()
-    binds = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
-    uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
+    binds = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    uses = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
     sets = set()
     todo = list(table.get_children())
     while todo:
         inner = todo.pop()
         todo += inner.get_children()
-        for one in inner.get_symbols():
-            if one.is_global():
-                uses |= {one.get_name()} if one.is_referenced() else set()
-                sets |= {one.get_name()} if one.is_assigned() else set()
+        for symbol in inner.get_symbols():
+            if symbol.is_global():
+                uses |= {symbol.get_name()} if symbol.is_referenced() else set()
+                sets |= {symbol.get_name()} if symbol.is_assigned() else set()
     return binds, uses, sets
 
 
@@ -232,7 +234,7 @@ def _changes(nodes: Iterable[ast.stmt], calls: Mapping[str, Call]) -> set[str]:
         for part in parts:
             if isinstance(part, ast.For | ast.AsyncFor) and found & set(_bound(part.target)):
                 found |= set(_loaded(part.iter))
-            elif isinstance(part, ast.Assign) and found & {name for one in part.targets for name in _bound(one)}:
+            elif isinstance(part, ast.Assign) and found & {name for target in part.targets for name in _bound(target)}:
                 found.add(_root(part.value))
     return found - {""}
 
@@ -256,7 +258,7 @@ def _perhaps_changed_by(call: ast.Call, calls: Mapping[str, Call]) -> set[str]:
     if isinstance(call.func, ast.Name) and (call.func.id in calls):
         return set()
     found = {_root(call.func)} if isinstance(call.func, ast.Attribute) else set()
-    handed = {_root(part) for part in (*call.args, *(one.value for one in call.keywords))}
+    handed = {_root(part) for part in (*call.args, *(keyword.value for keyword in call.keywords))}
     return found | (handed - calls.keys())
 
 
@@ -269,22 +271,22 @@ def _is_setting(node: ast.stmt) -> bool:
 
 def _calls(statements: Sequence[tuple[ast.stmt, str]], fixed: Collection[str]) -> dict[str, Call]:
     """What calls of the functions and classes of a notebook do, by name, including what they call in turn."""
-    found: dict[str, Call] = {}
+    result: dict[str, Call] = {}
     uses: dict[str, set[str]] = {}
     for node, text in statements:
         if isinstance(node, _Function | ast.ClassDef):
             changed = _changes(node.body, {})
             _, used, sets = _names(node, text)
             own = {argument.arg for part in ast.walk(node) for argument in _arguments(part)}
-            found[node.name] = Call(((changed & used - own) | sets) - set(fixed), bool(changed & own - {"self"}))
+            result[node.name] = Call(((changed & used - own) | sets) - set(fixed), bool(changed & own - {"self"}))
             uses[node.name] = used
     for _ in range(3):
-        for name, call in found.items():
-            for other in uses[name] & found.keys() - {name}:
-                call.globals |= found[other].globals
-    for call in found.values():
-        call.globals -= found.keys()
-    return found
+        for name, call in result.items():
+            for other in uses[name] & result.keys() - {name}:
+                call.globals |= result[other].globals
+    for call in result.values():
+        call.globals -= result.keys()
+    return result
 
 
 def _arguments(node: ast.AST) -> list[ast.arg]:

@@ -107,10 +107,10 @@ def _units(cells: Sequence[Cell], functions: Collection[str]) -> tuple[tuple[Uni
     units: list[Unit] = []
     first = 0
     for cell, of_cell in zip(cells, statements, strict=True):
-        wanted = {place - first for place in range(first, first + len(of_cell)) if place in places}
-        kept = [place for place, (node, _) in enumerate(of_cell) if place in wanted or _is_kept(node)]
+        wanted = {index - first for index in range(first, first + len(of_cell)) if index in places}
+        kept = [index for index, (node, _) in enumerate(of_cell) if index in wanted or _is_kept(node)]
         told = tuple(number for number, place in enumerate(kept) if place in wanted)
-        units.append(Unit(cell.label, _joined([of_cell[place] for place in kept]), None, told))
+        units.append(Unit(cell.label, _joined([of_cell[index] for index in kept]), None, told))
         first += len(of_cell)
     left = [(cell.label, line, name) for cell in cells for line, name in cell.assigned if name in names]
     why = "from a magic or a shell command, which grading does not run: write it in Python"

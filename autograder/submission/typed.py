@@ -40,8 +40,8 @@ def answers(trees: Iterable[ast.Module]) -> Answers:
 def reads_last(trees: Sequence[ast.Module], question: str) -> bool:
     """Whether the last of some cells answers ``question`` so that it can be read, after what the others bind."""
     reader = _Reader()
-    for place, tree in enumerate(trees, start=1):
-        if place == len(trees):
+    for number, tree in enumerate(trees, start=1):
+        if number == len(trees):
             reader.typed = {}
         for statement in tree.body:
             reader.read(statement)
@@ -117,10 +117,10 @@ class _Reader:
 
     def _answer(self, called: str, call: ast.Call) -> None:
         given = [self._value(part) for part in call.args]
-        named = {one.arg: self._value(one.value) for one in call.keywords if one.arg}
-        for one in call.keywords:
-            if one.arg is None:  # **choices
-                more = self._value(one.value)
+        named = {keyword.arg: self._value(keyword.value) for keyword in call.keywords if keyword.arg}
+        for keyword in call.keywords:
+            if keyword.arg is None:  # **choices
+                more = self._value(keyword.value)
                 named |= more if isinstance(more, dict) else {"": UNREAD}
         question, *values = given or [named.pop("identifier", None)]
         if not isinstance(question, str) or len(question) > LONGEST:

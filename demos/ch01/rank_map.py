@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(arguments, Table(header, rows), lambda: _picture(sizes, arguments.per_node, arguments.axis))
     right = all(sorted(r for group in found for r in group) == list(range(ranks)) for found in groups.values())
     for axis, found in groups.items():
-        right &= all(coordinates(r, sizes)[axis] == place for group in found for place, r in enumerate(group))
+        right &= all(coordinates(r, sizes)[axis] == index for group in found for index, r in enumerate(group))
     return verdict(right, "along each axis every rank is in exactly one group, at the place that its coordinate names")
 
 

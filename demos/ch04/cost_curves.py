@@ -15,7 +15,7 @@ from rankzero.facts.units import GB, KB, MB, format_bytes, us
 from solutions.ch04.all_reduce_algorithms import ALGORITHMS
 
 #: From 1 KB to 100 GB, four sizes for each power of ten.
-SIZES = [KB * 10 ** (place / 4) for place in range(33)]
+SIZES = [KB * 10 ** (index / 4) for index in range(33)]
 
 
 def positive(text: str) -> float:
@@ -53,9 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = ALGORITHMS if arguments.ranks & (arguments.ranks - 1) == 0 else ALGORITHMS[:3]
     times = {name: [time(name, size, *link) for size in SIZES] for name in names}
     rows = []
-    for place, size in enumerate(SIZES[::4]):
-        row = [times[name][4 * place] / us for name in names]
-        rows.append((format_bytes(size), *row, min(ALGORITHMS[:3], key=lambda name: times[name][4 * place])))
+    for index, size in enumerate(SIZES[::4]):
+        row = [times[name][4 * index] / us for name in names]
+        rows.append((format_bytes(size), *row, min(ALGORITHMS[:3], key=lambda name: times[name][4 * index])))
     crossings = {name: crossover(*link, algorithm=name) for name in ("tree", "double_tree")}
     for name, size in crossings.items():
         where = f"faster above {format_bytes(size)}" if size else "never slower"

@@ -16,8 +16,8 @@ from rankzero.facts.units import KB
 def _picture(run: Fsdp):
     from rankzero.figures import plots
 
-    groups = {one.name: {"slices": one.slices / KB, "gathered": one.whole / KB} for one in run.moments}
-    most = max(one.whole for one in run.moments)
+    groups = {moment.name: {"slices": moment.slices / KB, "gathered": moment.whole / KB} for moment in run.moments}
+    most = max(moment.whole for moment in run.moments)
     alt = f"Bytes of weights on rank 0 over a step: {run.local_bytes[0]:,} of slices, at most {most:,} gathered."
     return plots.bars(groups, y="weights on rank 0 (kB)", stacked=True, alt=alt)
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append((way, calls, round(run.sent), round(sent), max(run.local_bytes), slices, run.gradient_bytes))
         if way == "every":
             shown = run
-            print("gathered on rank 0:", ", ".join(f"{one.name} {one.whole:,} B" for one in run.moments))
+            print("gathered on rank 0:", ", ".join(f"{moment.name} {moment.whole:,} B" for moment in run.moments))
     print(
         f"{shown.parameters:,} parameters on {ranks} ranks; off one process after a step: {shown.step_difference:.1e}"
     )

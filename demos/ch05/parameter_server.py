@@ -20,11 +20,11 @@ CURVATURE = 2.0  # of the mean squared error in any direction: inputs are indepe
 def staleness_of(workers: Sequence[int]) -> list[int]:
     """The staleness of each update, from the order of senders: the others' updates since the sender's last one."""
     last: dict[int, int] = {}
-    found = []
-    for place, worker in enumerate(workers):
-        found.append(place - last.get(worker, 0))
-        last[worker] = place + 1
-    return found
+    result = []
+    for index, worker in enumerate(workers):
+        result.append(index - last.get(worker, 0))
+        last[worker] = index + 1
+    return result
 
 
 def _picture(found: dict[str, Served]):

@@ -31,7 +31,7 @@ def shape(text: str) -> Layout:
 def _picture(best: list[Layout], job: Job):
     from rankzero.figures import plots
 
-    groups = {str(one): step_parts(one, job) for one in best[:5]}
+    groups = {str(layout): step_parts(layout, job) for layout in best[:5]}
     alt = f"Step time of layouts by what it is spent on: {', '.join(groups)}."
     return plots.bars(groups, y="step time (seconds)", stacked=True, alt=alt)
 

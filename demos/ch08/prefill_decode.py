@@ -35,7 +35,7 @@ def _picture(prefill: dict[int, float], decode: dict[int, float], shape: dict[st
 def roofline(code: str, decode: dict[int, float], prefill: dict[int, float]) -> dict[str, list[tuple[float, float]]]:
     """Both shapes: the peak from the longest prefill, the bandwidth from the smallest decode step."""
     model, longest = timed_model(), max(prefill)
-    config, weights = model.config, sum(one.nbytes for one in model.parameters())
+    config, weights = model.config, sum(parameter.nbytes for parameter in model.parameters())
     kv = 2 * 4 * config.layers * config.kv_heads * config.head_dim
     shape = {"layers": config.layers, "hidden": config.hidden}
     time_of_prefill, time_of_step = (part(code, "ch08.serving", n) for n in ("prefill_time", "decode_step_time"))

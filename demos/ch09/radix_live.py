@@ -19,17 +19,17 @@ NUMBERS = {"unlock": "a handle", "evict": "a number of tokens"}
 
 def calls(text: str) -> list[tuple[str, list[int]]]:
     """An argparse type: ``insert TOKENS``, ``match TOKENS``, ``lock TOKENS``, ``unlock HANDLE``, ``evict COUNT``."""
-    found = []
+    result = []
     for piece in filter(str.strip, text.split(";")):
         name, *words = piece.split()
         if name not in ("insert", "match", "lock", *NUMBERS) or not all(word.isdecimal() for word in words):
             raise argparse.ArgumentTypeError(f"must be insert, match, lock, unlock or evict and numbers, got {piece!r}")
         if name in NUMBERS and len(words) != 1:
             raise argparse.ArgumentTypeError(f"{name} must be followed by {NUMBERS[name]}, got {piece!r}")
-        found.append((name, [int(word) for word in words]))
-    if not found:
+        result.append((name, [int(word) for word in words]))
+    if not result:
         raise argparse.ArgumentTypeError("must be at least one call")
-    return found
+    return result
 
 
 @demo

@@ -29,11 +29,11 @@ def traffic_of(name: str) -> list[int]:
 
 def bursts(count: int = 3000) -> list[int]:
     """Traffic that rises and falls: a random walk between 1 and 300."""
-    rng, batch, found = Random(10), 40, []
+    rng, batch, result = Random(10), 40, []
     for _ in range(count):
         batch = min(300, max(1, batch + rng.randint(-4, 4)))
-        found.append(batch)
-    return found
+        result.append(batch)
+    return result
 
 
 def _picture(batches: list[int], lists: dict[str, list[int]], waste):

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if limit < least:
         options.error(f"--max-tokens must be at least {least}: the shortest text needs so many, got {limit}")
     model = runs.bpe_model(0 if asked.model == "untrained" else 20 if asked.quick else 100, asked.seed)
-    limits = [least + place % (limit - least + 1) for place in range(20 if asked.quick else asked.samples)]
+    limits = [least + index % (limit - least + 1) for index in range(20 if asked.quick else asked.samples)]
     written, steps = runs.write(model, form, limit, asked.seed)
     rows = [(step.state, step.allowed, repr(form.text([step.token]) or "end")) for step in steps]
     show(asked, Table(("state", "allowed tokens", "token"), rows))

@@ -29,7 +29,7 @@ def queries(count: int, prompt: int, tokens: int, seed: int) -> list[Query]:
     """
     draws, text = random.Random(seed), bundled_text()
     places = [(draws.randrange(len(text) - prompt), draws.randint(1, prompt)) for _ in range(count)]
-    return [Query(text[place : place + size], draws.randint(1, tokens)) for place, size in places]
+    return [Query(text[index : index + size], draws.randint(1, tokens)) for index, size in places]
 
 
 def positive(text: str) -> float:

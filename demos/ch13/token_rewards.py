@@ -49,8 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     scores = torch.tensor([asked.score], dtype=torch.float64)
     rewards = pay(scores, actor, reference, torch.ones_like(actor), asked.beta)[0].tolist()
     rows = [
-        (place, a, b, one.k1, one.k3, reward)
-        for place, (a, b, one, reward) in enumerate(zip(asked.log_probs, known, each, rewards, strict=True))
+        (index, a, b, one.k1, one.k3, reward)
+        for index, (a, b, one, reward) in enumerate(zip(asked.log_probs, known, each, rewards, strict=True))
     ]
     show(asked, Table(("token", "log pi", "log ref", "k1", "k3", "reward"), rows), lambda: picture(rows))
     k1, k3 = sum(one.k1 for one in each), sum(one.k3 for one in each)

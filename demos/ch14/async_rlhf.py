@@ -20,11 +20,11 @@ GAIN, MOST = 0.5, 4
 STEP, LAGGED = ("step", "judge", "effective share"), ("staleness", "seconds")
 
 
-def picture(rows: Sequence[tuple], place: int, unit: str):
+def picture(rows: Sequence[tuple], index: int, unit: str):
     """The judge's verdict against the step or the second."""
     from rankzero.figures import plots
 
-    points, alt = [(row[place], row[1]) for row in rows], f"The judge's verdict, from {rows[0][1]:.2f} on."
+    points, alt = [(row[index], row[1]) for row in rows], f"The judge's verdict, from {rows[0][1]:.2f} on."
     return plots.curves({"judge": points}, x=unit, y="judge", alt=alt)
 
 

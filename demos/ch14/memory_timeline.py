@@ -35,12 +35,12 @@ def real(asked, timeline, offload: str) -> int:
         sizes = job.sizes() | {"activations": samples[-1].ledger["activations"]}
         uses = timeline(job.phases, sizes, DISCARDABLE)
     rows = [
-        (use.name, use.resident / MB, one.live / MB, "not told" if one.process is None else one.process / MB)
-        for use, one in zip(uses, samples, strict=True)
+        (use.name, use.resident / MB, sample.live / MB, "not told" if sample.process is None else sample.process / MB)
+        for use, sample in zip(uses, samples, strict=True)
     ]
     header = ("phase", "timeline (MB)", "living tensors (MB)", "process (MB)")
     show(asked, Table(header, rows), lambda: picture(uses, job.phases, sizes))
-    same = all(use.resident == one.live for use, one in zip(uses, samples, strict=True))
+    same = all(use.resident == sample.live for use, sample in zip(uses, samples, strict=True))
     return verdict(same, "the timeline is the sum of all live tensors, in every phase")
 
 
@@ -63,14 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     sizes = tenants(parameters, asked.gpus, asked.rollout_tp, asked.kv * GB, asked.activations * GB, asked.algorithm)
     phases = cycle(sizes, WAYS[asked.offload])
     uses = timeline(phases, sizes, DISCARDABLE)
-    rows = [(one.name, one.resident / GB, one.loaded / GB, one.evicted / GB) for one in uses]
-    capacity, peak = H100_SXM.memory, max(one.resident for one in uses)
+    rows = [(use.name, use.resident / GB, use.loaded / GB, use.evicted / GB) for use in uses]
+    capacity, peak = H100_SXM.memory, max(use.resident for use in uses)
     header = ("phase", "resident (GB)", "copied in (GB)", "copied out (GB)")
     show(asked, Table(header, rows), lambda: picture(uses, phases, sizes, capacity))
-    moved = sum(one.loaded + one.evicted for one in uses)
+    moved = sum(use.loaded + use.evicted for use in uses)
     print(f"all at once {sum(sizes.values()) / GB:.1f} GB, peak {peak / GB:.1f} of {capacity / GB:g} GB, ", end="")
     print(f"{moved / (50 * GB):.2f} s of copies at 50 GB/s")
-    back = sum(one.loaded for one in uses) - sum(one.evicted for one in uses)
+    back = sum(use.loaded for use in uses) - sum(use.evicted for use in uses)
     return verdict(abs(back) <= 1e-9 * sum(sizes.values()), "what is copied in was copied out")
 
 

@@ -20,10 +20,10 @@ ITEM = 4
 
 def size(text: str) -> tuple[int, int]:
     """An argparse type: rows x columns."""
-    found = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
-    if not found:
+    match = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
+    if not match:
         raise argparse.ArgumentTypeError(f"must be ROWSxCOLUMNS, each from 1 to 9999, got {text}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def layout(text: str) -> str:

@@ -24,8 +24,8 @@ def _writers(text: str) -> list[int]:
 
 
 def _size(text: str) -> float:
-    found = re.fullmatch(r"(\d{1,6})(KB|MB|GB)", text)
-    size = int(found[1]) * {"KB": KB, "MB": MB, "GB": GB}[found[2]] if found else 0
+    match = re.fullmatch(r"(\d{1,6})(KB|MB|GB)", text)
+    size = int(match[1]) * {"KB": KB, "MB": MB, "GB": GB}[match[2]] if match else 0
     if not 1 * KB <= size <= 8 * GB:
         raise argparse.ArgumentTypeError(f"must be a size from 1KB to 8GB, as in 256MB, got {text}")
     return size
@@ -34,10 +34,10 @@ def _size(text: str) -> float:
 def _picture(found: list[Written]):
     from rankzero.figures import plots
 
-    points = {"measured": [(one.writers, one.bandwidth / MB) for one in found]}
+    points = {"measured": [(written.writers, written.bandwidth / MB) for written in found]}
     alone = found[0].bandwidth / found[0].writers
-    ideal = {"as many times one writer": [(one.writers, one.writers * alone / MB) for one in found]}
-    most = max(one.bandwidth for one in found)
+    ideal = {"as many times one writer": [(written.writers, written.writers * alone / MB) for written in found]}
+    most = max(written.bandwidth for written in found)
     alt = f"Bytes per second of all writers together against their number; the most is {most / MB:.0f} MB/s."
     return plots.curves(ideal, points, x="writers", y="MB/s together", log="x", alt=alt)
 

@@ -36,16 +36,16 @@ class Operation:
 
 def operations() -> list[Operation]:
     """All that a matrix product does with one weight and one token."""
-    found = []
+    result = []
     for phase, target, first, second, total in (
         ("forward", "output", WEIGHT, INPUT, SUM),
         ("backward", "gradient of the input", WEIGHT, BACK, INPUT_GRADIENT),
         ("backward", "gradient of the weight", INPUT, BACK, WEIGHT_GRADIENT),
     ):
         product = first * second
-        found.append(Operation(phase, target, f"{first} × {second} = {product}"))
-        found.append(Operation(phase, target, f"{total} + {product} = {total + product}"))
-    return found
+        result.append(Operation(phase, target, f"{first} × {second} = {product}"))
+        result.append(Operation(phase, target, f"{total} + {product} = {total + product}"))
+    return result
 
 
 def weight_scene(step: int) -> Scene:
@@ -80,5 +80,7 @@ def _says(step: int) -> str:
 
 
 def _alt(step: int) -> str:
-    done = "; ".join(f"{one.phase}, {one.target}: {one.what}" for one in operations()[: 2 * step])
+    done = "; ".join(
+        f"{operation.phase}, {operation.target}: {operation.what}" for operation in operations()[: 2 * step]
+    )
     return f"{done[:1].upper()}{done[1:]}." if done else "Nothing is computed yet."

@@ -70,7 +70,7 @@ def _look(step: int, rank: int) -> tuple[Tone, float, bool]:
             rank == MINE,
         )
     groups = process_groups(SIZES, [*AXES][step - 1])
-    return (*LOOKS[next(place for place, group in enumerate(groups) if rank in group) % 4], False)
+    return (*LOOKS[next(index for index, group in enumerate(groups) if rank in group) % 4], False)
 
 
 def _says(step: int) -> str:

@@ -86,7 +86,7 @@ class Heard:
 def heard(ranks: int = 3) -> list[Heard]:
     """The start, the state after the all-gather and that after the all-reduce."""
     own = [(10 * rank, 10 * rank + 1) for rank in range(ranks)]
-    start = [[own[place] if place == rank else None for place in range(ranks)] for rank in range(ranks)]
+    start = [[own[index] if index == rank else None for index in range(ranks)] for rank in range(ranks)]
     everything: list[list[tuple[int, int] | None]] = [[*own] for _ in range(ranks)]
     return [Heard(start), Heard(everything), Heard(everything, sum(range(ranks)))]
 
@@ -96,17 +96,17 @@ def hello_scene(step: int, ranks: int = 3) -> Scene:
     state = heard(ranks)[step]
     across, width = 54, 49
     marks: list[Mark] = [
-        Label(LEFT + across * place + width / 2, 11, f"from {place}", size=SMALL, quiet=True) for place in range(ranks)
+        Label(LEFT + across * index + width / 2, 11, f"from {index}", size=SMALL, quiet=True) for index in range(ranks)
     ]
     marks.append(Label(LEFT + across * ranks + width / 2, 11, "sum", size=SMALL, quiet=True))
     for rank, row in enumerate(state.pairs):
         y = TOP + DOWN * rank
         marks.append(Label(4, y + 17, f"rank {rank}", "start", SMALL, True))
-        for place, pair in enumerate(row):
-            new = step == 1 and place != rank
+        for index, pair in enumerate(row):
+            new = step == 1 and index != rank
             text = "" if pair is None else f"{pair[0]}, {pair[1]}"
             marks.append(
-                Box(LEFT + across * place, y, width, HEIGHT, text, "", "accent", 0.6 * (pair is not None), new, TEXT)
+                Box(LEFT + across * index, y, width, HEIGHT, text, "", "accent", 0.6 * (pair is not None), new, TEXT)
             )
         total = f"{state.total}" if state.total is not None else ""
         x = LEFT + across * ranks

@@ -36,16 +36,16 @@ def shard_scene(step: int) -> Scene:
     turn = TURNS[step]
     order = padded() if step else [*ORDER]
     marks: list[Box | Label] = [Label(4, 11, "the order of this epoch", "start", SMALL, True)]
-    for place, sample in enumerate(order):
-        tone: Tone = "right" if place >= len(ORDER) else "accent"
-        taken = place < turn * RANKS
-        marks.append(Box(4 + CELL * place, 16, CELL - 2, HIGH, f"{sample}", "", tone, 0.6 * (not taken), False, TEXT))
+    for index, sample in enumerate(order):
+        tone: Tone = "right" if index >= len(ORDER) else "accent"
+        taken = index < turn * RANKS
+        marks.append(Box(4 + CELL * index, 16, CELL - 2, HIGH, f"{sample}", "", tone, 0.6 * (not taken), False, TEXT))
     for rank, share in enumerate(dealt()[turn]):
         y = 46 + 23 * rank
         marks.append(Label(4, y + 14, f"rank {rank}", "start", SMALL, True))
-        for place, sample in enumerate(share):
-            tone = "right" if place * RANKS + rank >= len(ORDER) else "accent"
-            marks.append(Box(LEFT + 26 * place, y, 23, HIGH, f"{sample}", "", tone, 0.6, False, TEXT))
+        for index, sample in enumerate(share):
+            tone = "right" if index * RANKS + rank >= len(ORDER) else "accent"
+            marks.append(Box(LEFT + 26 * index, y, 23, HIGH, f"{sample}", "", tone, 0.6, False, TEXT))
     return Scene(8 + CELL * len(padded()), 46 + 23 * RANKS + 2, tuple(marks), _says(step), _alt(step))
 
 

@@ -59,8 +59,8 @@ def message_scene(step: int) -> Scene:
         left = LEFT + ACROSS * rank
         marks.append(Label(left, 18, f"rank {rank}: {('x', 'buffer')[rank]}", "start", quiet=True))
         marks += [
-            Box(left + WIDTH * place, TOP, WIDTH, HEIGHT, f"{number}", "", "accent", 0.6 * (number > 0), state.moving)
-            for place, number in enumerate(numbers)
+            Box(left + WIDTH * index, TOP, WIDTH, HEIGHT, f"{number}", "", "accent", 0.6 * (number > 0), state.moving)
+            for index, number in enumerate(numbers)
         ]
         if state.calls[rank]:
             marks.append(Label(left, TOP + HEIGHT + 20, state.calls[rank], "start"))

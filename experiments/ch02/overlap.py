@@ -125,14 +125,14 @@ def overlap(message_bytes: int = 16 * MiB, width: int = 512, products: int = 4, 
         For each order, ``"posted first"`` and ``"posted after"``: the median time from the common start until the
         receiver has both the data and the product, and the events of the last round.
     """
-    found = {}
+    result = {}
     for name, first in (("posted first", True), ("posted after", False)):
         run = world.run(_receive_and_compute, message_bytes, width, products, rounds, first, ranks=2, backend="gloo")
         seconds = statistics.median(time for time, _ in run.values[1][1:])
         diaries = zip(*([diary for _, diary in laps] for laps in run.values), strict=True)
         *_, events = with_diaries(laps_of(run.events, ranks=2), list(diaries))
-        found[name] = Timeline(seconds, events)
-    return found
+        result[name] = Timeline(seconds, events)
+    return result
 
 
 def _receive_and_compute(

@@ -65,11 +65,11 @@ def _boxes(state: State) -> list[Box]:
 
 
 def _arrows(state: State) -> list[Arrow]:
-    found = []
+    result = []
     for rank, chunk in state.messages:
         x, y = _corner(rank, chunk)
-        found.append(Arrow(x + WIDTH / 2, y + HEIGHT + 1, x + WIDTH / 2, y + DOWN - 3))
-    return found
+        result.append(Arrow(x + WIDTH / 2, y + HEIGHT + 1, x + WIDTH / 2, y + DOWN - 3))
+    return result
 
 
 def _says(states: list[State], step: int) -> str:

@@ -60,8 +60,8 @@ def play_rounds(
     rounds = []
     while moving := _moving(programs, done, eager):
         done.update(moving)
-        rounds.append([(programs[rank][place][0], rank, programs[rank][place][1]) for rank, place in moving])
-    left = [[call for place, call in enumerate(p) if (rank, place) not in done] for rank, p in enumerate(programs)]
+        rounds.append([(programs[rank][index][0], rank, programs[rank][index][1]) for rank, index in moving])
+    left = [[call for index, call in enumerate(p) if (rank, index) not in done] for rank, p in enumerate(programs)]
     return rounds, {rank: (calls[0][0], calls[0][1]) for rank, calls in enumerate(left) if calls}
 
 
@@ -69,27 +69,27 @@ def _moving(programs: Sequence[Program], done: set[Call], eager: bool) -> list[C
     """The calls that complete in the next round, by rank."""
     ready = [(rank, place) for rank, program in enumerate(programs) for place in _ready(rank, program, done)]
     moving = []
-    for rank, place in ready:
-        verb, partner = programs[rank][place][0], _partner(programs, rank, place)
+    for rank, index in ready:
+        verb, partner = programs[rank][index][0], _partner(programs, rank, index)
         together = partner in ready and not eager
         if together or (eager and (verb.endswith("send") or partner in done)):
-            moving.append((rank, place))
+            moving.append((rank, index))
     return moving
 
 
 def _ready(rank: int, program: Program, done: set[Call]) -> Iterator[int]:
     """Positions of the calls that a rank has reached: those it has posted, and the blocking one it is in."""
-    for place, (verb, _) in enumerate(program):
-        if (rank, place) not in done:
-            yield place
+    for index, (verb, _) in enumerate(program):
+        if (rank, index) not in done:
+            yield index
             if not verb.startswith("i"):
                 return
 
 
-def _partner(programs: Sequence[Program], rank: int, place: int) -> Call | None:
+def _partner(programs: Sequence[Program], rank: int, index: int) -> Call | None:
     """The other end of a message: the k-th send from one rank to another matches the k-th receive, if there is one."""
-    verb, peer = programs[rank][place]
+    verb, peer = programs[rank][index]
     other = "recv" if verb.endswith("send") else "send"
-    before = sum(v.endswith(verb[-4:]) and p == peer for v, p in programs[rank][:place])
+    before = sum(v.endswith(verb[-4:]) and p == peer for v, p in programs[rank][:index])
     ends = [i for i, (v, p) in enumerate(programs[peer]) if v.endswith(other) and p == rank]
     return (peer, ends[before]) if before < len(ends) else None

@@ -49,27 +49,27 @@ def ring_of_four_scene(step: int) -> Scene:
     states = round_states(programs)
     state = states[step]
     names = [Label(LEFT + ACROSS * rank + WIDTH / 2, 16, f"rank {rank}", quiet=True) for rank in range(4)]
-    boxes = [_box(state, rank, place, call) for rank, calls in enumerate(programs) for place, call in enumerate(calls)]
+    boxes = [_box(state, rank, index, call) for rank, calls in enumerate(programs) for index, call in enumerate(calls)]
     arrows = [_arrow(programs, pair) for pair in state.messages]
     size = LEFT + ACROSS * 4, TOP + DOWN + HEIGHT + 26
     return Scene(*size, (*names, *boxes, *arrows), _says(states, step), _holds(programs, state))
 
 
-def _box(state: State, rank: int, place: int, call: tuple[str, int]) -> Box:
-    done = state.done[rank] > place
+def _box(state: State, rank: int, index: int, call: tuple[str, int]) -> Box:
+    done = state.done[rank] > index
     tone: Tone = "right" if done else "accent"
-    fill = 0.5 if done else 0.5 * (state.done[rank] == place)
+    fill = 0.5 if done else 0.5 * (state.done[rank] == index)
     verb, peer = call
     text = f"send to {peer}" if verb == "send" else f"recv from {peer}"
-    now = done and state.done[rank] == place + 1 and any(rank in pair for pair in state.messages)
-    return Box(LEFT + ACROSS * rank, TOP + DOWN * place, WIDTH, HEIGHT, text, "", tone, fill, now, 11)
+    now = done and state.done[rank] == index + 1 and any(rank in pair for pair in state.messages)
+    return Box(LEFT + ACROSS * rank, TOP + DOWN * index, WIDTH, HEIGHT, text, "", tone, fill, now, 11)
 
 
 def _arrow(programs: Sequence[Program], pair: tuple[int, int]) -> Arrow:
     """Below the two calls of a message, from the sender to the receiver."""
     sender, receiver = pair
-    place = programs[sender].index(("send", receiver))
-    y = TOP + DOWN * place + HEIGHT + 10
+    index = programs[sender].index(("send", receiver))
+    y = TOP + DOWN * index + HEIGHT + 10
     start, end = (LEFT + ACROSS * rank + WIDTH / 2 for rank in pair)
     return Arrow(start, y, end, y)
 

@@ -59,8 +59,8 @@ def appointments_scene(step: int) -> Scene:
     """Three ranks over time, up to the end of all-reduce ``step``; at step 0, up to the first call of the first."""
     held = meetings(WORK)
     marks: list[Box | Label] = [*_axis(held[-1].ends), *_row_names()]
-    for place, meeting in enumerate(held[:step] or held[:1]):
-        begun = held[place - 1].ends if place else 0.0
+    for index, meeting in enumerate(held[:step] or held[:1]):
+        begun = held[index - 1].ends if index else 0.0
         marks += _boxes(begun, meeting, joined=bool(step))
     width = LEFT + MILLISECOND * held[-1].ends + 4
     return Scene(width, TOP + 3 * DOWN + 20, tuple(marks), _says(held, step), _holds(held[:step]))
@@ -85,14 +85,16 @@ def _box(rank: int, begins: float, ends: float, text: str, tone: Tone, fill: flo
 
 def _boxes(begun: float, meeting: Meeting, joined: bool) -> list[Box]:
     """What each rank does until the end of a meeting; only its work, unless it is ``joined``."""
-    found = []
+    result = []
     for rank, arrival in enumerate(meeting.arrives):
-        found.append(_box(rank, begun, arrival, _short("works", arrival - begun), "accent", 0.6))
+        result.append(_box(rank, begun, arrival, _short("works", arrival - begun), "accent", 0.6))
         if joined:
             if arrival < meeting.starts:
-                found.append(_box(rank, arrival, meeting.starts, _short("waits", meeting.starts - arrival), "quiet", 0))
-            found.append(_box(rank, meeting.starts, meeting.ends, "sum", "right", 1.0))
-    return found
+                result.append(
+                    _box(rank, arrival, meeting.starts, _short("waits", meeting.starts - arrival), "quiet", 0)
+                )
+            result.append(_box(rank, meeting.starts, meeting.ends, "sum", "right", 1.0))
+    return result
 
 
 def _short(text: str, width: float) -> str:

@@ -28,7 +28,7 @@ def starting_blocks(operation: str, ranks: int, root: int = 0) -> list[list[floa
     Block ``c`` of rank ``r`` is ``10 * (r + 1) + c``: the number says where it comes from. In gather and all-gather a
     rank contributes one block, ``c = r``; in broadcast and scatter only the root has any.
     """
-    rows: list[list[float]] = [[10.0 * (rank + 1) + place for place in range(ranks)] for rank in range(ranks)]
+    rows: list[list[float]] = [[10.0 * (rank + 1) + index for index in range(ranks)] for rank in range(ranks)]
     if operation in ("gather", "all_gather"):
         return [[row[rank]] for rank, row in enumerate(rows)]
     if operation in ("broadcast", "scatter"):

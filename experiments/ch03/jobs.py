@@ -49,9 +49,9 @@ def chooser_scene(step: int) -> Scene:
     """The table of the eight collectives, with the one that job ``step`` takes marked; none at step 0."""
     chosen = [*JOBS.values()][step - 1] if step else ""
     heads = [
-        Label(LEFT + ACROSS * place + WIDTH / 2, 34, name, quiet=True, size=11) for place, name in enumerate(NEEDS)
+        Label(LEFT + ACROSS * index + WIDTH / 2, 34, name, quiet=True, size=11) for index, name in enumerate(NEEDS)
     ]
-    rows = [Label(2, TOP + DOWN * place + 17, name, "start", quiet=True, size=11) for place, name in enumerate(HAVES)]
+    rows = [Label(2, TOP + DOWN * index + 17, name, "start", quiet=True, size=11) for index, name in enumerate(HAVES)]
     cells = [_cell(operation, operation == chosen) for operation in PLACES]
     marks: tuple[Box | Arrow | Label, ...] = (
         Label(LEFT, 14, "who needs the result?", "start", quiet=True),

@@ -25,30 +25,30 @@ def two_digits(number: float) -> float:
 
 def totals(chunk: int) -> list[float]:
     """The running sums of a chunk in the order in which the ring of chapter 3 adds, rounded after each addition."""
-    found: list[float] = []
+    result: list[float] = []
     for rank in ring_order(len(NUMBERS), chunk):
-        found.append(two_digits((found[-1] if found else 0.0) + NUMBERS[rank]))
-    return found
+        result.append(two_digits((result[-1] if result else 0.0) + NUMBERS[rank]))
+    return result
 
 
 def rounding_scene(step: int) -> Scene:
     """The running sums of all chunks after ``step`` additions: a row is a chunk, a column a stop of its walk."""
     ranks = len(NUMBERS)
     names = [Label(2, TOP + DOWN * chunk + 21, f"chunk {chunk}", "start", quiet=True) for chunk in range(ranks)]
-    heads = ["start", *(f"stop {place}" for place in range(1, ranks))]
-    tops = [Label(LEFT + ACROSS * place + WIDTH / 2, 18, head, quiet=True) for place, head in enumerate(heads)]
-    boxes = [_box(chunk, place, step) for chunk in range(ranks) for place in range(step + 1)]
+    heads = ["start", *(f"stop {index}" for index in range(1, ranks))]
+    tops = [Label(LEFT + ACROSS * index + WIDTH / 2, 18, head, quiet=True) for index, head in enumerate(heads)]
+    boxes = [_box(chunk, index, step) for chunk in range(ranks) for index in range(step + 1)]
     size = LEFT + ACROSS * ranks, TOP + DOWN * ranks
     return Scene(*size, (*names, *tops, *boxes), _says(step), _holds(step))
 
 
-def _box(chunk: int, place: int, step: int) -> Box:
-    rank = ring_order(len(NUMBERS), chunk)[place]
+def _box(chunk: int, index: int, step: int) -> Box:
+    rank = ring_order(len(NUMBERS), chunk)[index]
     note = f"rank {rank}: {NUMBERS[rank]:+g}"
-    done = place == len(NUMBERS) - 1
-    corner = LEFT + ACROSS * place, TOP + DOWN * chunk
-    text = f"{totals(chunk)[place]:g}"
-    return Box(*corner, WIDTH, HEIGHT, text, note, "right" if done else "accent", 0.6 if done else 0.2, place == step)
+    done = index == len(NUMBERS) - 1
+    corner = LEFT + ACROSS * index, TOP + DOWN * chunk
+    text = f"{totals(chunk)[index]:g}"
+    return Box(*corner, WIDTH, HEIGHT, text, note, "right" if done else "accent", 0.6 if done else 0.2, index == step)
 
 
 def _says(step: int) -> str:

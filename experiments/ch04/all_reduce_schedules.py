@@ -129,8 +129,8 @@ def hierarchical_schedule(nodes: int, ranks_per_node: int) -> list[Transfer]:
     ``place * nodes`` to ``place * nodes + nodes - 1`` across.
     """
     inside = [range(node * ranks_per_node, (node + 1) * ranks_per_node) for node in range(nodes)]
-    rails = [range(place, nodes * ranks_per_node, ranks_per_node) for place in range(ranks_per_node)]
-    shares = [tuple(range(place * nodes, (place + 1) * nodes)) for place in range(ranks_per_node)]
+    rails = [range(index, nodes * ranks_per_node, ranks_per_node) for index in range(ranks_per_node)]
+    shares = [tuple(range(index * nodes, (index + 1) * nodes)) for index in range(ranks_per_node)]
     transfers = [transfer for node in inside for transfer in ring_reduce_scatter(node, shares)]
     for rail, share in zip(rails, shares, strict=True):
         pieces = [(chunk,) for chunk in share]

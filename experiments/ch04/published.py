@@ -40,7 +40,7 @@ class Row(NamedTuple):
 def _read() -> tuple[Row, ...]:
     """The printed numbers; the sizes are 8 bytes, 16, 32, ..."""
     pairs = (line.split() for line in _PRINTED.replace("\n", " ").split(","))
-    return tuple(Row(8 * 2**place, float(time), float(bus)) for place, (time, bus) in enumerate(pairs))
+    return tuple(Row(8 * 2**index, float(time), float(bus)) for index, (time, bus) in enumerate(pairs))
 
 
 #: The table, from 8 bytes to 16 GiB.

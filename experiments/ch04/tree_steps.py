@@ -43,7 +43,7 @@ def rounds(ranks: int) -> list[list[tuple[int, int]]]:
     >>> rounds(4)
     [[(1, 0), (3, 2)], [(2, 0)]]
     """
-    bits = [1 << place for place in range((ranks - 1).bit_length())]
+    bits = [1 << index for index in range((ranks - 1).bit_length())]
     return [[(rank, rank - bit) for rank in range(bit, ranks, 2 * bit)] for bit in bits]
 
 

@@ -67,7 +67,7 @@ def steps_to_target(
     pairs = [(size, rate(size)) for size in sizes]
     run = world.run(_until, pairs, optimizer, target, config, most, ranks=min(PROCESSES, len(pairs)) or 1, timeout=120)
     rows = {place: ToTarget(*row) for part in run.values for place, row in part.items()}
-    return [rows[place] for place in range(len(pairs))]
+    return [rows[index] for index in range(len(pairs))]
 
 
 def _until(
@@ -76,7 +76,7 @@ def _until(
     """On each rank: its share of the runs, by their position in the list of batch sizes."""
     torch.set_num_threads(1)
     mine = range(dist.get_rank(), len(sizes), dist.get_world_size())
-    return {place: (*sizes[place], _steps(*sizes[place], optimizer, target, config, most)) for place in mine}
+    return {index: (*sizes[index], _steps(*sizes[index], optimizer, target, config, most)) for index in mine}
 
 
 def _steps(batch: int, rate: float, optimizer: str, target: float, config: GPTConfig, most: int) -> int | None:
@@ -166,14 +166,14 @@ def _noise(at: tuple[int, ...], rows: int, measured: int, config: GPTConfig) -> 
     model = GPT(config)
     moves = _optimizer(model, "adamw", 0.01)
     pieces = batches(None, rows, config.context, seed=10 + dist.get_rank())  # every rank draws its own rows
-    found, step = [], 0
+    result, step = [], 0
     for stop in at:
         while step < stop:
             _mean_gradient(model, next(pieces))
             moves.step()
             step += 1
-        found.append((step, *_norms(model, pieces, measured)))
-    return found
+        result.append((step, *_norms(model, pieces, measured)))
+    return result
 
 
 def _norms(model: torch.nn.Module, pieces: Any, measured: int) -> tuple[float, float, float]:

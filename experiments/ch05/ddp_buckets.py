@@ -115,7 +115,7 @@ def _hooked(
 
     model.register_comm_hook(None, hook)
     x = torch.randn(rows, model.module[0].in_features)
-    found = []
+    result = []
     for _ in range(steps):
         notes.clear()
         model.zero_grad()
@@ -123,8 +123,8 @@ def _hooked(
         dist.barrier()
         start = time.monotonic()
         value.backward()
-        found.append((start, [(n[0], n[1], n[2]) for n in notes], time.monotonic()))
-    return found
+        result.append((start, [(n[0], n[1], n[2]) for n in notes], time.monotonic()))
+    return result
 
 
 def _step(start: float, readings: Sequence[Reading], end: float) -> Step:
@@ -181,7 +181,7 @@ def _swept(
     torch.manual_seed(0)
     model: Any = layers_of(layers, layer_bytes)
     x = torch.randn(rows, model[0].in_features)
-    found = []
+    result = []
     for cap in caps:
         calls: list[int] = []
         reduce = functools.partial(_reduced, calls, synchronize, model, rows, cap)
@@ -191,8 +191,8 @@ def _swept(
         buckets: list[int] = []
         wrapped.register_comm_hook(buckets, _counted)
         under_ddp = _timed(wrapped, x, steps, buckets.clear, before=True)
-        found.append((cap, (calls[-1], len(buckets)), (by_hand, under_ddp), alone))
-    return found
+        result.append((cap, (calls[-1], len(buckets)), (by_hand, under_ddp), alone))
+    return result
 
 
 def _reduced(calls: list[int], synchronize: Callable[..., int], model: Any, rows: int, cap: float) -> None:

@@ -141,11 +141,11 @@ def parts_of(recipe: str) -> dict[str, float]:
 
 def sliced(params: float, stage: int, ranks: int, parts: Mapping[str, float]) -> dict[str, float]:
     """Bytes on one rank, by purpose."""
-    found = {}
+    result = {}
     for name, size in parts.items():
         kinds = {"weights": (size, 0.0, 0.0), "gradients": (0.0, size, 0.0)}.get(name, (0.0, 0.0, size))
-        found[name] = zero_memory(params, stage, ranks, *kinds)
-    return found
+        result[name] = zero_memory(params, stage, ranks, *kinds)
+    return result
 
 
 def slices(
@@ -221,8 +221,8 @@ def few_bits(gradients: str = "tiny language model", number_format: str = "fp16"
     lowest, counts = GRADIENTS[gradients]
     rows = []
     shares = dict.fromkeys(FATES, 0.0)
-    for place, count in enumerate(counts):
-        exponent = lowest + place + scale_power
+    for index, count in enumerate(counts):
+        exponent = lowest + index + scale_power
         kind = fate(2.0 ** (exponent + 0.5), *FORMATS[number_format])
         rows.append({"low": exponent, "high": exponent + 1, "count": count, "fate": kind})
         shares[kind] += count / sum(counts)

@@ -30,15 +30,15 @@ def bucket_scene(step: int) -> Scene:
         Label(4, 34, "MB", "start", quiet=True),
         Label(4, 92, "bucket", "start", quiet=True),
     ]
-    for place, size in enumerate(SIZES):
-        bucket = next(number for number, members in enumerate(buckets) if place in members)
-        ready, x = bucket < step, 52 + across * place
-        marks.append(Label(x + width / 2, 13, f"{len(SIZES) - place}", size=11, quiet=True))
+    for index, size in enumerate(SIZES):
+        bucket = next(number for number, members in enumerate(buckets) if index in members)
+        ready, x = bucket < step, 52 + across * index
+        marks.append(Label(x + width / 2, 13, f"{len(SIZES) - index}", size=11, quiet=True))
         marks.append(Box(x, 18, width, 24, f"{size}", fill=0.7 * ready, strong=bucket == step - 1))
         if ready:
             marks.append(Arrow(x + width / 2, 46, x + width / 2, 66))
     for number, members in enumerate(buckets[:step]):
-        x, held = 52 + across * members[0], sum(SIZES[place] for place in members)
+        x, held = 52 + across * members[0], sum(SIZES[index] for index in members)
         last = number == step - 1
         box = (x, 70, across * len(members) - 6, 36, f"{held}", f"no. {number}")
         marks.append(Box(*box, tone="right", fill=0.7, strong=last))
@@ -52,7 +52,7 @@ def _bucket_says(step: int) -> str:
             f"MB, every other one at {CAPS[1]} MB."
         )
     buckets = assign_buckets(SIZES, CAPS)
-    sizes = [SIZES[place] for place in buckets[step - 1]]
+    sizes = [SIZES[index] for index in buckets[step - 1]]
     held, cap = sum(sizes), CAPS[min(step - 1, len(CAPS) - 1)]
     added = f"{' + '.join(map(str, sizes))} = {held}" if len(sizes) > 1 else f"{held}"
     if held >= cap:
@@ -61,7 +61,9 @@ def _bucket_says(step: int) -> str:
 
 
 def _bucket_holds(step: int) -> str:
-    sent = ["layers " + ", ".join(f"{len(SIZES) - place}" for place in one) for one in assign_buckets(SIZES, CAPS)]
+    sent = [
+        "layers " + ", ".join(f"{len(SIZES) - place}" for place in bucket) for bucket in assign_buckets(SIZES, CAPS)
+    ]
     return f"Gradients of {', '.join(map(str, SIZES))} MB. Sent so far: {'; '.join(sent[:step]) or 'nothing'}."
 
 
@@ -105,12 +107,12 @@ def stream_scene(step: int) -> Scene:
     for time in range(0, int(found[-1].end) + 1, 2):
         marks.append(Label(left + scale * time, 14, f"{time}", size=11, quiet=True))
     before = 0.0
-    for place, one in enumerate(found):
-        new = place == step - 1
-        box = (left + scale * before, 22, scale * (one.ready - before) - 2, 26, f"{place}")
-        marks.append(Box(*box, fill=0.7 * (place < step), strong=new))
-        if place < step:
-            box = (left + scale * one.start, 58, scale * (one.end - one.start) - 2, 26, f"{place}")
+    for index, one in enumerate(found):
+        new = index == step - 1
+        box = (left + scale * before, 22, scale * (one.ready - before) - 2, 26, f"{index}")
+        marks.append(Box(*box, fill=0.7 * (index < step), strong=new))
+        if index < step:
+            box = (left + scale * one.start, 58, scale * (one.end - one.start) - 2, 26, f"{index}")
             marks.append(Box(*box, tone="right", fill=0.7, strong=new))
         before = one.ready
     return Scene(left + scale * found[-1].end + 12, 92, tuple(marks), _stream_says(step), _stream_holds(step))
@@ -130,5 +132,8 @@ def _stream_says(step: int) -> str:
 
 
 def _stream_holds(step: int) -> str:
-    sent = [f"bucket {number} from {one.start:g} to {one.end:g} ms" for number, one in enumerate(transfers()[:step])]
+    sent = [
+        f"bucket {number} from {transfer.start:g} to {transfer.end:g} ms"
+        for number, transfer in enumerate(transfers()[:step])
+    ]
     return f"Computing from 0 to {sum(COMPUTE)} ms, in four parts. Sending: {'; '.join(sent) or 'nothing yet'}."

@@ -129,8 +129,8 @@ def _rows(spans: Sequence[Span], within: Interval, only: int | None) -> dict[str
     for rank in sorted({span.rank for span in spans} if only is None else {only}):
         rows[f"rank {rank}, compute"] = _named(select(spans, *COMPUTING, "copy", rank=rank, within=within))
         sent = select(spans, "all_reduce", rank=rank, within=within)
-        for place, lane in enumerate(sorted({span.lane for span in sent}), 1):
-            rows[f"rank {rank}, Gloo {place}"] = _named([span for span in sent if span.lane == lane])
+        for number, lane in enumerate(sorted({span.lane for span in sent}), 1):
+            rows[f"rank {rank}, Gloo {number}"] = _named([span for span in sent if span.lane == lane])
     return rows
 
 

@@ -50,14 +50,14 @@ def replica_scene(step: int) -> Scene:
     columns = [[WEIGHT] * len(done.gradients), list(done.gradients)]
     columns += [[done.mean] * len(done.gradients), [done.weight] * len(done.gradients)]
     marks: list[Mark] = [
-        Label(LEFT + ACROSS * place + WIDTH / 2, 15, name, size=11, quiet=True) for place, name in enumerate(COLUMNS)
+        Label(LEFT + ACROSS * index + WIDTH / 2, 15, name, size=11, quiet=True) for index, name in enumerate(COLUMNS)
     ]
     for rank in range(len(done.gradients)):
         marks.append(Label(4, TOP + DOWN * rank + 17, f"rank {rank}", "start", quiet=True))
-        for place, values in enumerate(columns[: step + 1]):
-            equal = place != 1
-            box = (LEFT + ACROSS * place, TOP + DOWN * rank, WIDTH, HEIGHT, f"{values[rank]:g}")
-            marks.append(Box(*box, tone="right" if equal else "accent", fill=0.6, strong=place == step > 0))
+        for index, values in enumerate(columns[: step + 1]):
+            equal = index != 1
+            box = (LEFT + ACROSS * index, TOP + DOWN * rank, WIDTH, HEIGHT, f"{values[rank]:g}")
+            marks.append(Box(*box, tone="right" if equal else "accent", fill=0.6, strong=index == step > 0))
     height = TOP + DOWN * len(done.gradients)
     return Scene(LEFT + ACROSS * len(COLUMNS), height, tuple(marks), _says(step, done), _holds(step, columns))
 

@@ -294,8 +294,8 @@ def mlp_scene(step: int) -> Scene:
     return Scene(width, 22 + 7 * LINE, tuple(marks), _mlp_says(one)[step], _mlp_alt(rows[: step + 1], one, step))
 
 
-def _weighted(one: Mlp) -> list[float]:
-    return [value * weight for value, weight in zip(one.active, DOWN, strict=True)]
+def _weighted(mlp: Mlp) -> list[float]:
+    return [value * weight for value, weight in zip(mlp.active, DOWN, strict=True)]
 
 
 def _corner(column: int) -> float:
@@ -311,32 +311,32 @@ def _line(place: int, name: str, values: Sequence[float], tone: Tone, new: bool)
     return marks
 
 
-def _sums(one: Mlp, joined: bool) -> list[Box | Label]:
+def _sums(mlp: Mlp, joined: bool) -> list[Box | Label]:
     y = 22 + 5 * LINE
     marks: list[Box | Label] = [Label(2, y + 18, "sum of a rank", "start", quiet=True)]
-    for rank, value in enumerate(one.sums):
+    for rank, value in enumerate(mlp.sums):
         marks.append(Box(_corner(own_columns(rank).start), y, 2 * COLUMN - 6, HEIGHT, f"{value:g}", "", "accent", 0.8))
     if joined:
         marks.append(Label(2, y + LINE + 18, "g: all-reduce", "start", quiet=True))
         width = _corner(COLUMNS - 1) + COLUMN - 6 - _corner(0)
-        marks.append(Box(_corner(0), y + LINE, width, HEIGHT, f"{one.output:g}", "", "right", 1.0, True))
+        marks.append(Box(_corner(0), y + LINE, width, HEIGHT, f"{mlp.output:g}", "", "right", 1.0, True))
     return marks
 
 
-def _mlp_says(one: Mlp) -> list[str]:
+def _mlp_says(mlp: Mlp) -> list[str]:
     return [
         f"Start. x is {X[0]} and {X[1]} on both ranks. Each multiplies with its own two columns of A: rank 0 has "
-        f"{_listed(one.inner[:2])}, rank 1 {_listed(one.inner[2:])}.",
+        f"{_listed(mlp.inner[:2])}, rank 1 {_listed(mlp.inner[2:])}.",
         "ReLU sets negative numbers to zero. It acts on every number by itself, so a slice is all that it needs.",
         f"The four inner features meet the rows of B, {_listed(DOWN)}. Each rank has the rows for its own features and "
-        f"adds up: {one.sums[0]:g} on rank 0, {one.sums[1]:g} on rank 1.",
-        f"Only now is anything sent: g adds {one.sums[0]:g} and {one.sums[1]:g}, and both ranks have {one.output:g}.",
+        f"adds up: {mlp.sums[0]:g} on rank 0, {mlp.sums[1]:g} on rank 1.",
+        f"Only now is anything sent: g adds {mlp.sums[0]:g} and {mlp.sums[1]:g}, and both ranks have {mlp.output:g}.",
     ]
 
 
-def _mlp_alt(rows: Sequence[tuple[str, Sequence[float]]], one: Mlp, step: int) -> str:
+def _mlp_alt(rows: Sequence[tuple[str, Sequence[float]]], mlp: Mlp, step: int) -> str:
     seen = [f"Rows of A: {'; '.join(_listed(row) for row in UP)}"]
     seen += [f"{name}: {_listed(values)}" for name, values in rows]
-    seen += [f"sums of the ranks: {_listed(one.sums)}"] if step >= 2 else []
-    seen += [f"all-reduced: {one.output:g}"] if step == 3 else []
+    seen += [f"sums of the ranks: {_listed(mlp.sums)}"] if step >= 2 else []
+    seen += [f"all-reduced: {mlp.output:g}"] if step == 3 else []
     return f"{'. '.join(seen)}."

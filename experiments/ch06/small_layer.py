@@ -43,8 +43,8 @@ _NAMES = {"nothing": "none", "attention core": "selective", "whole layer": "full
 def gpt3_by_split() -> dict[str, Parts]:
     """One layer of GPT-3 with one sequence of 2,048 tokens on one GPU and on eight, in GB."""
     plans = {"1 GPU": (1, False), "8 GPUs": (8, False), "8 GPUs, sequence split": (8, True)}
-    found = {}
+    result = {}
     for name, plan in plans.items():
         sizes = layer_parts(GPT3_175B, 2048, 1, *plan, "materialised", "none")
-        found[name] = {part: size / GB for part, size in sizes.items()}
-    return found
+        result[name] = {part: size / GB for part, size in sizes.items()}
+    return result

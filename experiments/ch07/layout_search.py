@@ -57,7 +57,9 @@ def fits(layout: Layout, job: Job) -> bool:
 
 def priced(job: Job) -> tuple[list[Priced], list[Priced]]:
     """The layouts that fit and those that do not: ``(seconds, bytes, layout)``, the fastest first."""
-    found = [(step_time(one, job), sum(layout_memory(one, job)), one) for one in candidates(job)]
+    found = [
+        (step_time(candidate, job), sum(layout_memory(candidate, job)), candidate) for candidate in candidates(job)
+    ]
     found.sort(key=lambda row: row[0])
     return [row for row in found if fits(row[2], job)], [row for row in found if not fits(row[2], job)]
 

@@ -345,10 +345,10 @@ def _times(timeline: Timeline, orders: Sequence[Sequence[str]]) -> dict[str, Spa
     spans: dict[tuple[int, str], list[Span]] = defaultdict(list)
     for event in timeline.events:
         spans[event.rank, event.operation].append((event.start, event.end))
-    found: dict[str, Span] = {}
+    result: dict[str, Span] = {}
     for rank, order in enumerate(orders):
         for kind, name in (("F", "forward"), ("B", "backward")):
             ops = [op for op in order if kind in op]
             if len(ops) == len(spans[rank, name]):
-                found.update(zip(ops, spans[rank, name], strict=True))
-    return found
+                result.update(zip(ops, spans[rank, name], strict=True))
+    return result

@@ -16,7 +16,7 @@ from random import Random
 
 def popularity(experts: int, skew: float = 0.0) -> list[float]:
     """How likely each expert is, the most popular first: proportional to ``1 / place ** skew`` (Zipf)."""
-    weights = [(place + 1.0) ** -skew for place in range(experts)]
+    weights = [(index + 1.0) ** -skew for index in range(experts)]
     total = sum(weights)
     return [weight / total for weight in weights]
 

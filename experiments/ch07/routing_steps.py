@@ -86,12 +86,12 @@ def _experts(step: int) -> list[Mark]:
 
 def _travels(back: bool) -> list[Mark]:
     """An arrow for each token that found a place: to its expert, or back."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     for token, place in enumerate(kept()):
         if place:
             ends = (LEFT + CELL * EXPERTS + 2, _y(token) + 13, EXPERT_LEFT - 6, _expert_y(chosen(token)) + 13)
-            found.append(Arrow(*ends) if not back else Arrow(ends[2], ends[3], ends[0], ends[1]))
-    return found
+            marks.append(Arrow(*ends) if not back else Arrow(ends[2], ends[3], ends[0], ends[1]))
+    return marks
 
 
 def _says(step: int) -> str:

@@ -235,7 +235,7 @@ QUESTIONS = (
 def real_prompts(document: int = 400) -> list[list[int]]:
     """Thirty prompts: every question after each system prompt, which ends in ``document`` bytes of the novel."""
     text = bundled_text()[20_000:]
-    pages = [system + text[place * document :][:document] + "\n" for place, system in enumerate(SYSTEMS)]
+    pages = [system + text[index * document :][:document] + "\n" for index, system in enumerate(SYSTEMS)]
     return [ByteTokenizer().encode(page + question) for question in QUESTIONS for page in pages]
 
 
@@ -345,7 +345,7 @@ def with_outliers(model: GPT, factor: float, pairs: int = 1) -> GPT:
     copy = copy.to(next(model.parameters()).dtype).requires_grad_(False).eval()
     half = config.head_dim // 2
     scale = torch.ones(config.head_dim)
-    scale[[place + side for place in range(half - pairs, half) for side in (0, half)]] = factor
+    scale[[index + side for index in range(half - pairs, half) for side in (0, half)]] = factor
     for name, weight in copy.named_parameters():
         if name.endswith("attention.key.weight"):
             weight.mul_(scale.repeat(config.kv_heads).unsqueeze(1))

@@ -57,9 +57,9 @@ def requests(kind: str = "chat", count: int = 36, limit: int = 400, seed: int = 
     gap, together, median, spread = KINDS[kind]
     rng = Random(seed)
     jobs = []
-    for place in range(count):
+    for index in range(count):
         output = min(limit, max(1, round(rng.lognormvariate(math.log(median), spread))))
-        jobs.append(Job(f"r{place}", place // together * gap, rng.randint(20, 200), output, limit))
+        jobs.append(Job(f"r{index}", index // together * gap, rng.randint(20, 200), output, limit))
     return jobs
 
 
@@ -151,8 +151,8 @@ class Paged:
         """Block by block, as they lie in the pool."""
         found: dict[int, Strip] = {}
         for name, length in lengths.items():
-            for place, block in enumerate(self._manager.table(name)):
-                found[block] = self._size, name, min(self._size, length - place * self._size)
+            for index, block in enumerate(self._manager.table(name)):
+                found[block] = self._size, name, min(self._size, length - index * self._size)
         return [found.get(block, (self._size, None, 0)) for block in range(self._blocks)]
 
 

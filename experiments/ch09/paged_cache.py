@@ -53,7 +53,7 @@ class PagedPool:
     def slots(self, sequence: str) -> list[int]:
         """The slots of a sequence's tokens, in their order."""
         table, size = self.manager.table(sequence), self.block_size
-        return [table[place // size] * size + place % size for place in range(self.manager.length(sequence))]
+        return [table[index // size] * size + index % size for index in range(self.manager.length(sequence))]
 
     def grow(self, sequence: str, tokens: int) -> None:
         """Make room for more tokens, and do the copy that the manager asks for; a new sequence starts empty.

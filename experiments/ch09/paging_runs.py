@@ -126,7 +126,7 @@ def hits_with_hashes(prompts: Sequence[Sequence[int]], page: int) -> list[int]:
         for start in range(0, len(prompt) - page + 1, page):
             key = hash((key, *prompt[start : start + page]))
             keys.append(key)
-        found = next((place for place, key in enumerate(keys) if key not in known), len(keys))
+        found = next((index for index, key in enumerate(keys) if key not in known), len(keys))
         hits.append(found * page)
         known.update(keys)
     return hits

@@ -95,7 +95,7 @@ class _Device:
 
     def _step(self, work: _Work) -> list[int]:
         """Replace placeholders by tokens, compute, sample, and fill the slots for the next step."""
-        pieces = [Piece(self._futures.resolve(one.tokens), one.start, one.table) for one in work.pieces]
+        pieces = [Piece(self._futures.resolve(piece.tokens), piece.start, piece.table) for piece in work.pieces]
         logits = forward(self._model, self._pool, pieces)
         tokens = [int(logits[row].argmax()) for row in work.rows]
         if tokens:
@@ -283,5 +283,5 @@ def placeholder_trace(steps: int = 4, streams: int = 2, model: GPT | None = None
             return found
 
     overlap_run(True, prompts(streams), steps + 1, None, model, futures=Watched)
-    pairs = [seen[place : place + streams] for place in range(0, len(seen), streams)]
+    pairs = [seen[index : index + streams] for index in range(0, len(seen), streams)]
     return [{key: [row[key][0] for row in step] for key in ("written", "read")} for step in pairs]

@@ -16,9 +16,9 @@ def eager_rows(kernel_times: Sequence[float], launch_time: float) -> Rows:
     cpu: list[Span] = []
     device: list[Span] = []
     end = 0.0
-    for place, kernel in enumerate(kernel_times):
-        launched = (place + 1) * launch_time
-        cpu.append(("launch", place * launch_time, launched))
+    for index, kernel in enumerate(kernel_times):
+        launched = (index + 1) * launch_time
+        cpu.append(("launch", index * launch_time, launched))
         start = max(end, launched)
         end = start + kernel
         device.append(("kernel", start, end))

@@ -80,13 +80,13 @@ def _list(tokens: Sequence[int]) -> Spec:
     """The allowed tokens with their numbers, in rows."""
     cells: list[Spec] = [
         {
-            "column": place % COLUMNS,
-            "row": COLUMNS * (place // COLUMNS),
+            "column": index % COLUMNS,
+            "row": COLUMNS * (index // COLUMNS),
             "token": shown(token),
-            "number": place,
+            "number": index,
             "kind": "the end" if token == EOS else "token",
         }
-        for place, token in enumerate(tokens)
+        for index, token in enumerate(tokens)
     ]
     ended: Spec = {"column": 0, "row": 0, "token": "the text has ended", "number": 0, "kind": None}
     return table(

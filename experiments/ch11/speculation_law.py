@@ -91,14 +91,14 @@ def _ratios(q: float, p: float) -> list[float]:
 
 def _sums(rows: Sequence[Sequence[float]], checks: Sequence[Sequence[float]], last: int) -> list[float]:
     """Every cumulative sum that the draw of token ``last`` may go through, in the rows about it."""
-    found: list[float] = []
-    for place in {max(0, last - 1), last, min(last + 1, len(checks) - 1)}:
-        found += accumulate(checks[place])
-        if place < len(rows):
-            missing = [max(0.0, p - q) for p, q in zip(checks[place], rows[place], strict=True)]
-            found += accumulate(part / (sum(missing) or 1.0) for part in missing)
-            found += accumulate(rows[place])
-    return found
+    result: list[float] = []
+    for index in {max(0, last - 1), last, min(last + 1, len(checks) - 1)}:
+        result += accumulate(checks[index])
+        if index < len(rows):
+            missing = [max(0.0, p - q) for p, q in zip(checks[index], rows[index], strict=True)]
+            result += accumulate(part / (sum(missing) or 1.0) for part in missing)
+            result += accumulate(rows[index])
+    return result
 
 
 def _cells(cuts: Iterable[float]) -> list[tuple[float, float]]:

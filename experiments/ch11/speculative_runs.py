@@ -222,10 +222,10 @@ def _verified(target: Reader, written: Sequence[int], tokens: Sequence[int], rul
     rows = target.rows([*written, *tokens])[-len(tokens) - 1 :]
     rules.rollback(len(tokens))
     masked = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         masked.append(under(None if rules.finished else rules.allowed(), row).tolist())
-        if place < len(tokens):
-            rules.advance(tokens[place])
+        if index < len(tokens):
+            rules.advance(tokens[index])
     return masked
 
 
@@ -261,13 +261,13 @@ def traced_round(pair: Pair, prompt: Sequence[int], draft_length: int, seed: int
     uniforms = torch.rand(draft_length + 1, generator=generator, dtype=torch.float64).tolist()
     found = speculative_step(tokens, rows, checks, uniforms)
     trace: list[dict[str, Any]] = []
-    for place, written in enumerate(found):
+    for index, written in enumerate(found):
         row: dict[str, Any] = {"drafted": None, "verdict": "one more", "written": written}
-        if place < draft_length:
-            token = tokens[place]
-            q, p = rows[place][token], checks[place][token]
-            verdict = "accepted" if place < len(found) - 1 or written == token else "replaced"
-            row |= {"drafted": token, "q": q, "p": p, "u": uniforms[place], "verdict": verdict}
+        if index < draft_length:
+            token = tokens[index]
+            q, p = rows[index][token], checks[index][token]
+            verdict = "accepted" if index < len(found) - 1 or written == token else "replaced"
+            row |= {"drafted": token, "q": q, "p": p, "u": uniforms[index], "verdict": verdict}
         trace.append(row)
     return trace
 
@@ -290,11 +290,11 @@ def continuations(
     written: list[tuple[int, ...]] = [()] * count
     while lengths := {len(one) for one in written if len(one) < length}:
         now = min(lengths)
-        places = [place for place, one in enumerate(written) if len(one) == now]
-        contexts = torch.tensor([[*prompt, *written[place]] for place in places])
+        places = [index for index, one in enumerate(written) if len(one) == now]
+        contexts = torch.tensor([[*prompt, *written[index]] for index in places])
         found = _side_by_side(pair, contexts, draft_length, generator, step)
-        for place, emitted in zip(places, found, strict=True):
-            written[place] = (*written[place], *emitted)
+        for index, emitted in zip(places, found, strict=True):
+            written[index] = (*written[index], *emitted)
     return Counter(one[:length] for one in written)
 
 

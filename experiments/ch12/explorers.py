@@ -74,7 +74,7 @@ def baselines(
 def _arrows(pi: Sequence[float], rewards: Sequence[float], baseline: float, mean: Sequence[float]) -> Spec:
     """The estimate of each arm in the plane of the first two logits, and their mean."""
     tips = {
-        f"arm {arm}": [(reward - baseline) * ((place == arm) - pi[place]) for place in range(min(2, len(pi)))]
+        f"arm {arm}": [(reward - baseline) * ((index == arm) - pi[index]) for index in range(min(2, len(pi)))]
         for arm, reward in enumerate(rewards)
     }
     tips["mean"] = list(mean[:2])

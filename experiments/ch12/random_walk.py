@@ -129,11 +129,11 @@ def advantage_quality(
     rng = Random(seed)
     played = [episode(rng) for _ in range(count)]
     exact = 2 / 3 - 1 / 2
-    found = []
+    result = []
     for gae_lambda in lambdas:
         rows = [_signed_first(one, values, gae_lambda, estimator) for one in played]
-        found.append(Quality(gae_lambda, math.fsum(rows) / count - exact, _deviation(rows)))
-    return found
+        result.append(Quality(gae_lambda, math.fsum(rows) / count - exact, _deviation(rows)))
+    return result
 
 
 def _signed_first(played: Episode, values: Sequence[float], gae_lambda: float, estimator: Estimator) -> float:

@@ -41,7 +41,7 @@ def _sums(ratios: Sequence[float]) -> tuple[float, float]:
 def _advantages(rewards: Sequence[float], values: Sequence[float]) -> list[float]:
     """Advantages of one response that ends with its last token."""
     last = len(rewards) - 1
-    ends = [place == last for place in range(len(rewards))]
+    ends = [index == last for index in range(len(rewards))]
     return gae(rewards, values, [*values[1:], 0.0], ends, [False] * len(rewards), 1.0, 0.95)
 
 

@@ -56,16 +56,16 @@ def paid(
     """
     known = [*reference, *[reference[-1]] * len(log_probs)][: len(log_probs)]
     rewards = token_rewards_of(score, beta, log_probs, known)
-    names = [str(place) for place in range(len(rewards))]
+    names = [str(index) for index in range(len(rewards))]
     rows: list[Spec] = []
-    for place, (name, reward) in enumerate(zip(names, rewards, strict=True)):
-        last = place == len(rewards) - 1
+    for index, (name, reward) in enumerate(zip(names, rewards, strict=True)):
+        last = index == len(rewards) - 1
         rows.append({"token": name, "reward": reward - score if last else reward, "of": "distance, -beta k1"})
         rows += [{"token": name, "reward": score, "of": "score"}] if last else []
     estimates = [kl_estimates(a, b) for a, b in zip(log_probs, known, strict=True)]
     under: list[Spec] = [
-        {"token": name, "nats": getattr(one, estimator), "estimator": estimator}
-        for name, one in zip(names, estimates, strict=True)
+        {"token": name, "nats": getattr(estimate, estimator), "estimator": estimator}
+        for name, estimate in zip(names, estimates, strict=True)
         for estimator in ("k1", "k3")
     ]
     told = (
@@ -89,9 +89,9 @@ def estimators(p: Sequence[float] = (18, 1, 1), q: Sequence[float] = (1, 1, 1)) 
     found = {name: estimator_moments(law, other, name) for name in ESTIMATORS}
     kl = found["k1"][0]
     laws: list[Spec] = [
-        {"outcome": str(place), "law": name, "probability": value}
+        {"outcome": str(index), "law": name, "probability": value}
         for name, row in (("policy p", law), ("reference q", other))
-        for place, value in enumerate(row)
+        for index, value in enumerate(row)
     ]
     numbers: list[Spec] = [
         {"estimator": name, "of": of, "value": value}
@@ -151,7 +151,7 @@ def hacking(beta: float = 0.0, seed: int = 2, iteration: int = 60) -> Spec:
     now = [moment for moment in run.moments if moment.iteration <= iteration][-1]
     rows: list[Spec] = []
     for what, read in (("reward model's score", "score"), ("judge", "judge")):
-        rows += [{"iteration": one.iteration, "points": getattr(one, read), "of": what} for one in run.moments]
+        rows += [{"iteration": moment.iteration, "points": getattr(moment, read), "of": what} for moment in run.moments]
     dots: list[Spec] = [row for row in rows if row["iteration"] == now.iteration]
     said = f"iteration {now.iteration}: score {now.score:.2f}, judge {now.judge:.2f}, KL {now.kl:.1f} nats per response"
     axes = Axis("iteration", "iteration"), Axis("points", "points")

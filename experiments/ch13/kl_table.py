@@ -44,7 +44,7 @@ def gaussian_row(distance: float) -> Row:
     estimates = [kl_estimates(-x * x / 2, -((x - distance) ** 2) / 2) for x in places]
     bias, spread = {}, {}
     for name in ESTIMATORS:
-        values = [getattr(one, name) for one in estimates]
+        values = [getattr(estimate, name) for estimate in estimates]
         mean = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
         variance = math.fsum(weight * (value - mean) ** 2 for weight, value in zip(weights, values, strict=True))
         bias[name], spread[name] = (mean - kl) / kl, math.sqrt(variance) / kl

@@ -207,9 +207,9 @@ class MemoryJob:
         model = self._models["rollout"].model
         cache = KVCache(model, 1)
         cache.keys, cache.values = self.held["kv"]
-        for place in range(PROMPT, PROMPT + RESPONSE):
-            new = self._tokens[:, 0 if place == PROMPT else place - 1 : place]
-            self._tokens[:, place] = model(new, cache=cache)[:, -1].argmax(-1)
+        for index in range(PROMPT, PROMPT + RESPONSE):
+            new = self._tokens[:, 0 if index == PROMPT else index - 1 : index]
+            self._tokens[:, index] = model(new, cache=cache)[:, -1].argmax(-1)
         return self._sample("generate")
 
     @torch.no_grad()

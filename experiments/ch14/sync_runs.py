@@ -318,7 +318,7 @@ def _redistribute(
     from torch.distributed.tensor import DTensor, Replicate, Shard
 
     kinds: dict[str, Any] = {"rows": Shard(0), "columns": Shard(1), "copies": Replicate()}
-    devices = init_device_mesh("cpu", mesh, mesh_dim_names=tuple(f"axis{place}" for place in range(len(mesh))))
+    devices = init_device_mesh("cpu", mesh, mesh_dim_names=tuple(f"axis{index}" for index in range(len(mesh))))
     local = whole
     for axis, (kind, size) in enumerate(zip(source, mesh, strict=True)):
         if kind != "copies":

@@ -61,12 +61,12 @@ def write_rates(
     """
     if size < max(writers, default=1):
         raise ValueError(f"size must be at least one byte for each writer, got {size!r} for {max(writers)}")
-    found = []
+    result = []
     for count in writers:
         with tempfile.TemporaryDirectory(dir=folder) as place:
             laps = [_written(world.run(_write, place, int(size) // count, ranks=count).values) for _ in range(repeats)]
-        found.append(min(laps, key=lambda lap: lap.seconds))
-    return found
+        result.append(min(laps, key=lambda lap: lap.seconds))
+    return result
 
 
 def _write(place: str, share: int) -> tuple[float, float, int]:

@@ -31,12 +31,12 @@ _SENDS = {
 
 def coordinates(rank: int) -> dict[str, int]:
     """A GPU's place in each dimension; the first dimension changes fastest."""
-    return {name: rank // SIZE**place % SIZE for place, name in enumerate(DIMENSIONS)}
+    return {name: rank // SIZE**index % SIZE for index, name in enumerate(DIMENSIONS)}
 
 
 def partners(rank: int) -> dict[str, int]:
     """By dimension, the GPU that differs from ``rank`` in that dimension alone."""
-    return {name: rank ^ SIZE**place for place, name in enumerate(DIMENSIONS)}
+    return {name: rank ^ SIZE**index for index, name in enumerate(DIMENSIONS)}
 
 
 def layout_scene(step: int) -> Scene:
@@ -45,8 +45,8 @@ def layout_scene(step: int) -> Scene:
     partner = partners(CHOSEN)[name] if name else None
     marks: list[Box | Label] = [
         Label(LEFT, 14, "nodes of two GPUs from left to right", "start", quiet=True, size=11),
-        *(_column(place) for place in range(SIZE)),
-        *(_row(place) for place in range(SIZE * SIZE)),
+        *(_column(index) for index in range(SIZE)),
+        *(_row(index) for index in range(SIZE * SIZE)),
         *(_gpu(rank, partner) for rank in range(GPUS)),
     ]
     return Scene(LEFT + 2 * NODE + 2, TOP + 4 * DOWN, tuple(marks), _says(step, name, partner), _holds(partner))
@@ -56,8 +56,8 @@ def _column(cp: int) -> Label:
     return Label(LEFT + NODE * cp + WIDTH, 32, f"CP {cp}: TP 0, TP 1", quiet=True, size=11)
 
 
-def _row(place: int) -> Label:
-    return Label(2, TOP + DOWN * place + 18, f"DP {place // SIZE}, stage {place % SIZE}", "start", quiet=True, size=11)
+def _row(index: int) -> Label:
+    return Label(2, TOP + DOWN * index + 18, f"DP {index // SIZE}, stage {index % SIZE}", "start", quiet=True, size=11)
 
 
 def _gpu(rank: int, partner: int | None) -> Box:

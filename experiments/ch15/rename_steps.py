@@ -42,15 +42,15 @@ def rename_scene(step: int) -> Scene:
     marks: list[Box | Label] = [
         Label(LEFT + (WIDTH + 4) * rank + WIDTH / 2, 16, f"rank {rank}", quiet=True, size=11) for rank in range(RANKS)
     ]
-    for place, (name, files) in enumerate(DISK[step].items()):
-        marks.append(Label(2, TOP + DOWN * place + 18, name, "start", size=12))
-        marks += [_file(place, rank, rank < files, name == newest(step)) for rank in range(RANKS)]
+    for index, (name, files) in enumerate(DISK[step].items()):
+        marks.append(Label(2, TOP + DOWN * index + 18, name, "start", size=12))
+        marks += [_file(index, rank, rank < files, name == newest(step)) for rank in range(RANKS)]
     says = f"{_DOES[step]} A crash now resumes from {newest(step)}."
     return Scene(LEFT + (WIDTH + 4) * RANKS, TOP + 2 * DOWN, tuple(marks), says, _holds(step))
 
 
-def _file(place: int, rank: int, whole: bool, resumes: bool) -> Box:
-    corner = LEFT + (WIDTH + 4) * rank, TOP + DOWN * place
+def _file(index: int, rank: int, whole: bool, resumes: bool) -> Box:
+    corner = LEFT + (WIDTH + 4) * rank, TOP + DOWN * index
     text = "whole" if whole else "cut off"
     return Box(*corner, WIDTH, HEIGHT, text, "", "right" if resumes else "quiet", 0.8 if whole else 0.0, resumes, 11)
 

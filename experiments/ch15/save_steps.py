@@ -50,10 +50,10 @@ def spent(every: float) -> dict[str, float]:
 def saves_scene(step: int) -> Scene:
     """Three runs that meet the same failure; run ``step`` is marked by its boxes, and at step 0 none is drawn."""
     rows: list[Box | Label] = []
-    for place, every in enumerate(EVERY):
-        rows.append(Label(2, TOP + DOWN * place + 17, f"{every} min", "start", quiet=True, size=11))
-        if place < step:
-            rows += [_box(place, *part) for part in spans(every)]
+    for index, every in enumerate(EVERY):
+        rows.append(Label(2, TOP + DOWN * index + 17, f"{every} min", "start", quiet=True, size=11))
+        if index < step:
+            rows += [_box(index, *part) for part in spans(every)]
     axis = [Label(_x(time), 16, f"{time}", quiet=True, size=11) for time in range(0, 19, 2)]
     foot = TOP + DOWN * len(EVERY)
     key = Label(2, foot + 12, f"minutes; the job fails at {FAILS:g}. S: save, R: restart", "start", quiet=True, size=11)
@@ -65,11 +65,11 @@ def _x(time: float) -> float:
     return LEFT + MINUTE * time
 
 
-def _box(place: int, kind: str, start: float, end: float) -> Box:
+def _box(index: int, kind: str, start: float, end: float) -> Box:
     tone, fill = _TONES[kind]
     width, text = MINUTE * (end - start), _LETTERS[kind]
     text = text if width >= 9 * len(text) or len(text) == 1 else ""
-    return Box(_x(start), TOP + DOWN * place, width, HEIGHT, text, "", tone, fill, size=10.5)
+    return Box(_x(start), TOP + DOWN * index, width, HEIGHT, text, "", tone, fill, size=10.5)
 
 
 def _says(step: int) -> str:

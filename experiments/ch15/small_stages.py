@@ -25,4 +25,4 @@ def stages() -> list[dict[str, float]]:
 
 def bars() -> dict[str, dict[str, float]]:
     """The parts of each stage under the names of the picture."""
-    return {f"stage {place}": {name: row[key] for key, name in NAMES.items()} for place, row in enumerate(stages())}
+    return {f"stage {index}": {name: row[key] for key, name in NAMES.items()} for index, row in enumerate(stages())}

@@ -59,16 +59,16 @@ class Block:
         return STRIPES[0] if self.origin is None else COLOURS[self.origin % len(COLOURS)]
 
 
-def dash(place: int) -> tuple[int, ...]:
-    """The dashes of the line number ``place``; no two of the first 32 lines share both colour and dashes."""
-    return DASHES[(place + place // len(COLOURS)) % len(DASHES)]
+def dash(index: int) -> tuple[int, ...]:
+    """The dashes of the line number ``index``; no two of the first 32 lines share both colour and dashes."""
+    return DASHES[(index + index // len(COLOURS)) % len(DASHES)]
 
 
 def kind_colours(kinds: Iterable[str]) -> dict[str, str]:
     """A colour for each kind of operation, in order of appearance; ``send`` and ``recv`` always have the same."""
     own = {"send": SENT, "recv": RECEIVED}
     others = [kind for kind in dict.fromkeys(kinds) if kind not in own]
-    free = {kind: COLOURS[2 + place % (len(COLOURS) - 2)] for place, kind in enumerate(others)}
+    free = {kind: COLOURS[2 + index % (len(COLOURS) - 2)] for index, kind in enumerate(others)}
     return {kind: (own | free)[kind] for kind in dict.fromkeys(kinds)}
 
 
@@ -104,9 +104,9 @@ def blocks(operation: str, before: State, after: State) -> tuple[list[Block], li
 
 def _placed(state: State, single: bool, origins: Mapping[float, int]) -> list[Block]:
     return [
-        Block(rank, rank if single else place, value, origins.get(value))
+        Block(rank, rank if single else index, value, origins.get(value))
         for rank, row in enumerate(state)
-        for place, value in enumerate(row or ())
+        for index, value in enumerate(row or ())
     ]
 
 
@@ -212,8 +212,8 @@ def beside_names(desk: float, names: Iterable[Any]) -> float:
     return room(desk, max(140.0, min(desk, 300.0 - 6 * longest)))
 
 
-def paint(value: Any, place: int) -> str:
-    """The colour of a value: a ``#rrggbb`` value itself, a number's as a group, anything else's by its ``place``."""
+def paint(value: Any, index: int) -> str:
+    """The colour of a value: a ``#rrggbb`` value itself, a number's as a group, anything else's by its ``index``."""
     if isinstance(value, str) and value.startswith("#"):
         return value
-    return group_colour(value if isinstance(value, int) else place)
+    return group_colour(value if isinstance(value, int) else index)

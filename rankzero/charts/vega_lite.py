@@ -223,7 +223,7 @@ def table(
         names: the values of ``colour`` in the order of the legend; without them there is no legend.
     """
     values = [value for value in dict.fromkeys([*(names or ()), *distinct(cells, colour)]) if value is not None]
-    paints = {value: paint(value, place) for place, value in enumerate(values)}
+    paints = {value: paint(value, index) for index, value in enumerate(values)}
     data = []
     for cell in cells:
         ground = paints.get(cell[colour])
@@ -302,7 +302,7 @@ def _names(view: Any) -> list[Any]:
     if not isinstance(view, dict):
         return []
     channels = [view.get(kind) for kind in _LEGENDED]
-    found = [one.get("condition", one) for one in channels if isinstance(one, dict)]
+    found = [channel.get("condition", channel) for channel in channels if isinstance(channel, dict)]
     mine = [(one.get("scale") or {}).get("domain", ()) for one in found if one.get("legend", True)]
     return [name for names in mine for name in names] + [name for part in view.values() for name in _names(part)]
 

@@ -83,7 +83,7 @@ class Choice:
     @property
     def texts(self) -> list[str]:
         """The options as the reader sees them, in order."""
-        return [one if isinstance(one, str) else shown(one, self.unit) for one in self.options]
+        return [option if isinstance(option, str) else shown(option, self.unit) for option in self.options]
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ def with_ghosts(scenes: Sequence[Scene]) -> list[Scene]:
 
     So the first picture shows the stage on which the process will run, and not an empty page.
     """
-    return [_with_ghosts(scene, scenes[place + 1 :]) for place, scene in enumerate(scenes)]
+    return [_with_ghosts(scene, scenes[index + 1 :]) for index, scene in enumerate(scenes)]
 
 
 def _with_ghosts(scene: Scene, later: Sequence[Scene]) -> Scene:

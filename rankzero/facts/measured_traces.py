@@ -154,13 +154,13 @@ def steps(spans: Sequence[Span], rank: int) -> list[Interval]:
 
 def union(spans: Iterable[Span]) -> list[Interval]:
     """The times at which at least one of the spans goes on, as intervals that do not touch, in order."""
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for start, end in sorted((span.start, span.end) for span in spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if intervals and start <= intervals[-1][1]:
+            intervals[-1] = (intervals[-1][0], max(intervals[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            intervals.append((start, end))
+    return intervals
 
 
 def total(spans: Iterable[Span]) -> float:
@@ -191,12 +191,12 @@ def waits(spans: Sequence[Span], rank: int) -> list[float]:
 
     All that happens meanwhile is communication that is left, and copies of the gradients that have arrived.
     """
-    found = []
+    result = []
     for step in steps(spans, rank):
         computed = max(span.end for span in select(spans, "backward", rank=rank, within=step))
         (update,) = select(spans, "optimizer", rank=rank, within=step)
-        found.append(update.start - computed)
-    return found
+        result.append(update.start - computed)
+    return result
 
 
 def hidden_share(spans: Sequence[Span], rank: int) -> float:

@@ -128,7 +128,7 @@ def _places(dfa: Automaton) -> dict[int, Place]:
         for column, states in enumerate(band):
             x = STEP * (column if first // ROW % 2 == 0 else ROW - 1 - column)
             middle = top - (lanes - 1) / 2
-            places |= {state: (x, middle + (len(states) - 1) / 2 - place) for place, state in enumerate(states)}
+            places |= {state: (x, middle + (len(states) - 1) / 2 - index) for index, state in enumerate(states)}
         top -= lanes + 0.35
     return places
 

@@ -57,9 +57,9 @@ def pieces(
     owners: dict[int, list[str]] = {}
     used: Counter[int] = Counter()
     for name, table in tables.items():
-        for place, block in enumerate(table):
+        for index, block in enumerate(table):
             owners.setdefault(block, []).append(str(name))
-            used[block] = max(used[block], min(block_size, lengths[name] - place * block_size))
+            used[block] = max(used[block], min(block_size, lengths[name] - index * block_size))
     return [Piece(block_size, " and ".join(owners[b]) if b in owners else None, used[b]) for b in range(blocks)]
 
 
@@ -75,7 +75,7 @@ def memory_map(maps: Mapping[str, Sequence[Piece]], columns: int = 0) -> Picture
     columns = columns or max(1, -(-max(sizes.values(), default=1) // 12))
     rows = max((-(-size // columns) for size in sizes.values()), default=1) or 1
     owners = list(dict.fromkeys(p.owner for memory in maps.values() for p in memory if p.owner is not None))
-    colours = {owner: COLOURS[place % len(COLOURS)] for place, owner in enumerate(owners)}
+    colours = {owner: COLOURS[index % len(COLOURS)] for index, owner in enumerate(owners)}
     picture, views = panels(1, len(maps), (max(4.2, 3.4 * len(maps)), 1.2 + 0.2 * rows), sharey=True)
     for axes, (name, memory) in zip(views, maps.items(), strict=True):
         place = 0
@@ -141,7 +141,7 @@ def block_tables(
     several = any(isinstance(value, Mapping) for value in tables.values())
     states = cast("Mapping[str, Tables]", tables if several else {"": tables})
     names = {table: None for state in states.values() for table in state}
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
+    colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
     contents = {title: _contents(_of(pool, title), state) for title, state in states.items()}
     wide = max((len(content) for content in contents.values()), default=1)
     heights = [0.75 + 0.42 * len(state) for state in states.values()]
@@ -192,9 +192,9 @@ def _pool_panel(axes: Axes, state: Tables, contents: Sequence[str], colours: Map
     owner = {block: name for name, table in state.items() for block in table}
     for row, (name, table) in enumerate(state.items()):
         aside = 0.14 * (row - (len(state) - 1) / 2)
-        for place, block in enumerate(table):
-            _cell(axes, place, row, str(block), colours[name])
-            ends = (place + aside, row + 0.34), (block + aside, floor - 0.36)
+        for index, block in enumerate(table):
+            _cell(axes, index, row, str(block), colours[name])
+            ends = (index + aside, row + 0.34), (block + aside, floor - 0.36)
             axes.add_patch(FancyArrowPatch(*ends, **ARROW, mutation_scale=7, linewidth=1.1, color=colours[name]))
     for block, content in enumerate(contents):
         colour = None if not held[block] else SHARED if held[block] > 1 else colours[owner[block]]
@@ -243,7 +243,7 @@ def eviction_order(nodes: Sequence[Node]) -> dict[int, int]:
     else the one that is earlier in the list. Locked nodes and their ancestors are left out.
     """
     children = Counter(node.parent for node in nodes)
-    ages = [(node.touched, getattr(node, "number", place), place) for place, node in enumerate(nodes)]
+    ages = [(node.touched, getattr(node, "number", index), index) for index, node in enumerate(nodes)]
     heap = [age for age in ages if not children[age[2]] and not nodes[age[2]].locks]
     heapq.heapify(heap)
     order: dict[int, int] = {}
@@ -300,17 +300,17 @@ def _depths(nodes: Sequence[Node]) -> Iterator[int]:
 def _tree_panel(axes: Axes, nodes: Sequence[Node], texts: Sequence[str], longest: int) -> None:
     depths, order = [0, *_depths(nodes)], eviction_order(nodes)
     step = 2.5  # width of an indent, in characters
-    rows: dict[int, int] = {-1: 0} | {place: place + 1 for place in range(len(nodes))}
+    rows: dict[int, int] = {-1: 0} | {index: index + 1 for index in range(len(nodes))}
     axes.text(0, 0, "root", va="center")
-    for place, (node, words) in enumerate(zip(nodes, texts, strict=True)):
-        row, left = rows[place], step * depths[place + 1]
+    for index, (node, words) in enumerate(zip(nodes, texts, strict=True)):
+        row, left = rows[index], step * depths[index + 1]
         stem = left - step + 0.8
         axes.plot([stem, stem, left - 0.3], [rows[node.parent] + 0.38, row, row], color=QUIET, linewidth=1, zorder=1)
-        colour = COLOURS[1] if node.locks else COLOURS[0] if place in order else QUIET
+        colour = COLOURS[1] if node.locks else COLOURS[0] if index in order else QUIET
         axes.add_patch(Rectangle((left, row - 0.36), len(words) + 1.2, 0.72, facecolor=colour, linewidth=0))
         axes.text(left + 0.6, row, words, va="center", color=ink_on(colour), fontsize=8, family="DejaVu Sans Mono")
         notes = [counted(node.locks, "lock")] if node.locks else []
-        notes += [f"{order[place]}."] if place in order else []
+        notes += [f"{order[index]}."] if index in order else []
         axes.text(left + len(words) + 1.8, row, ", ".join(notes), va="center", fontsize=8)
     axes.set_xlim(-0.5, step * max(depths) + longest + 8)
 

@@ -35,9 +35,9 @@ def squares(grids: Mapping[str, Sequence[Sequence[int]]], *, x: str, y: str, nam
     heights = [len(grid) for grid in grids.values()]
     size = 0.9 + 0.17 * sum(widths) + 0.4 * len(grids), 1.2 + 0.17 * max(heights)
     picture, views = panels(1, len(grids), size, gridspec_kw={"width_ratios": widths})
-    for place, (axes, (title, grid)) in enumerate(zip(views, grids.items(), strict=True)):
+    for index, (axes, (title, grid)) in enumerate(zip(views, grids.items(), strict=True)):
         _grid(axes, grid)
-        axes.set(title=title, xlabel=x, ylabel="" if place else y)
+        axes.set(title=title, xlabel=x, ylabel="" if index else y)
     legend(picture, dict(zip(names, FILLS[1:], strict=False)))
     picture.alt = alt
     return picture

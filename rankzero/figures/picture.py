@@ -237,7 +237,7 @@ def _width(labels: Sequence[str], columns: int) -> float:
 def on_circle(count: int) -> list[tuple[float, float]]:
     """Places on the unit circle, clockwise from the top; two places are side by side."""
     turn = -math.pi / 2 if count == 2 else 0.0
-    angles = [turn + 2 * math.pi * place / max(1, count) for place in range(count)]
+    angles = [turn + 2 * math.pi * index / max(1, count) for index in range(count)]
     return [(math.sin(angle), math.cos(angle)) for angle in angles]
 
 

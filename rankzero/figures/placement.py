@@ -48,16 +48,16 @@ def memory_phases(
     """
     top = max([capacity or 0.0, *(use.resident for use in uses)], default=1.0) or 1.0
     unit, name = (GB, "GB") if top >= GB else (MB, "MB")
-    colours = {tenant: COLOURS[place % len(COLOURS)] for place, tenant in enumerate(sizes)}
+    colours = {tenant: COLOURS[index % len(COLOURS)] for index, tenant in enumerate(sizes)}
     striped = set(list(sizes)[len(COLOURS) :])
     picture, (axes,) = panels(1, 1, (6.6, 3.9))
-    for place, (use, (_, tenants)) in enumerate(zip(uses, phases, strict=True)):
+    for index, (use, (_, tenants)) in enumerate(zip(uses, phases, strict=True)):
         foot = 0.0
         for tenant in [one for one in sizes if one in tenants]:
-            _layer(axes, place, foot, sizes[tenant] / unit, colours[tenant], tenant in striped)
+            _layer(axes, index, foot, sizes[tenant] / unit, colours[tenant], tenant in striped)
             foot += sizes[tenant] / unit
-        axes.annotate(_copied(use), (place - 0.5, 1.02 * top / unit), ha="center", va="bottom", fontsize=8)
-        axes.axvline(place - 0.5, color=QUIET, linewidth=0.8, linestyle=(0, (2, 3)))
+        axes.annotate(_copied(use), (index - 0.5, 1.02 * top / unit), ha="center", va="bottom", fontsize=8)
+        axes.axvline(index - 0.5, color=QUIET, linewidth=0.8, linestyle=(0, (2, 3)))
     if capacity is not None:
         axes.axhline(capacity / unit, color=INK, linewidth=1.2, linestyle=(0, (5, 3)))
         axes.annotate("capacity", (len(uses) - 0.45, capacity / unit), ha="right", va="bottom", fontsize=8)
@@ -74,9 +74,9 @@ def memory_phases(
     return picture
 
 
-def _layer(axes: Axes, place: int, foot: float, height: float, colour: str, striped: bool) -> None:
+def _layer(axes: Axes, index: int, foot: float, height: float, colour: str, striped: bool) -> None:
     hatch = "///" if striped else None
-    bar = Rectangle((place - 0.3, foot), 0.6, height, facecolor=colour, edgecolor=INK, linewidth=0.3, hatch=hatch)
+    bar = Rectangle((index - 0.3, foot), 0.6, height, facecolor=colour, edgecolor=INK, linewidth=0.3, hatch=hatch)
     axes.add_patch(bar)
 
 
@@ -158,11 +158,11 @@ def placements(cells: Mapping[tuple[str, str], Mapping[str, Spans] | None]) -> P
     """
     columns, lines = (list(dict.fromkeys(pair[side] for pair in cells)) for side in (0, 1))
     kinds = list(dict.fromkeys(work for rows in cells.values() for row in (rows or {}).values() for work, _, _ in row))
-    colours = {kind: COLOURS[place % len(COLOURS)] for place, kind in enumerate(kinds)}
+    colours = {kind: COLOURS[index % len(COLOURS)] for index, kind in enumerate(kinds)}
     every = [end for rows in cells.values() for row in (rows or {}).values() for _, _, end in row]
     picture, panes = panels(len(lines), len(columns), (7.4, 0.5 + 1.15 * len(lines)), sharex=True)
-    for place, axes in enumerate(panes):
-        line, column = divmod(place, len(columns))
+    for index, axes in enumerate(panes):
+        line, column = divmod(index, len(columns))
         rows = cells[columns[column], lines[line]]
         axes.set_title(columns[column] if line == 0 else "", fontsize=9)
         axes.set_xlabel("time" if line == len(lines) - 1 else "", fontsize=8)

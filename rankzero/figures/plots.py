@@ -64,17 +64,17 @@ def curves(
     every = [*chain(*curves.values(), *points.values())]
     picture, (axes,) = panels(1, 1, (5.8, 3.6))
     names = dict.fromkeys([*curves, *points])
-    for place, name in enumerate(names):
-        colour, shape = COLOURS[place % len(COLOURS)], SHAPES[place % len(SHAPES)]
+    for index, name in enumerate(names):
+        colour, shape = COLOURS[index % len(COLOURS)], SHAPES[index % len(SHAPES)]
         if name in curves:
-            axes.plot(*_columns(curves[name]), color=colour, linewidth=2, linestyle=_dashes(place))
+            axes.plot(*_columns(curves[name]), color=colour, linewidth=2, linestyle=_dashes(index))
         if name in points:
             dots: Style = {"color": colour, "marker": shape, "markeredgecolor": INK, "markeredgewidth": 0.6}
             axes.plot(*_columns(points[name]), linestyle="none", markersize=6, zorder=3, **dots)
     _axes(axes, every, x, y, log)
     for value in rules.values():
         axes.axvline(value, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    key(picture, [_handle(name, place, name in curves, name in points) for place, name in enumerate(names)])
+    key(picture, [_handle(name, index, name in curves, name in points) for index, name in enumerate(names)])
     over_rules(picture, axes, rules)
     picture.alt = alt
     return picture
@@ -197,21 +197,21 @@ def _columns(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[f
     return [px for px, _ in pairs], [py for _, py in pairs]
 
 
-def _dashes(place: int) -> Any:
-    """The dashes of the line number ``place`` in Matplotlib's unit, the width of the line."""
-    drawn = dash(place)
+def _dashes(index: int) -> Any:
+    """The dashes of the line number ``index`` in Matplotlib's unit, the width of the line."""
+    drawn = dash(index)
     return (0, tuple(length / 2 for length in drawn)) if drawn[1] else (0, None)
 
 
-def _handle(name: str, place: int, line: bool, dots: bool) -> Artist:
+def _handle(name: str, index: int, line: bool, dots: bool) -> Artist:
     """The legend entry of a name."""
     return Line2D(
         [],
         [],
-        color=COLOURS[place % len(COLOURS)],
-        linestyle=_dashes(place) if line else "none",
+        color=COLOURS[index % len(COLOURS)],
+        linestyle=_dashes(index) if line else "none",
         linewidth=2,
-        marker=SHAPES[place % len(SHAPES)] if dots else "",
+        marker=SHAPES[index % len(SHAPES)] if dots else "",
         markeredgecolor=INK,
         markeredgewidth=0.6,
         label=name,

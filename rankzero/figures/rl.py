@@ -46,11 +46,11 @@ def episode_traces(states: Sequence[Sequence[float]]) -> Picture:
         states: for each step, position in m, velocity in m/s, angle in rad, angular velocity in rad/s.
     """
     picture, axes = panels(2, 2, (6.4, 4.0), sharex=True)
-    for place, (panel, (name, limit)) in enumerate(zip(axes, STATES, strict=True)):
-        panel.plot(range(len(states)), [state[place] for state in states], color=COLOURS[place], linewidth=2)
+    for index, (panel, (name, limit)) in enumerate(zip(axes, STATES, strict=True)):
+        panel.plot(range(len(states)), [state[index] for state in states], color=COLOURS[index], linewidth=2)
         for end in (-limit, limit) if limit else ():
             panel.axhline(end, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-        _plain(panel, "step" if place > 1 else "", name)
+        _plain(panel, "step" if index > 1 else "", name)
     tilts = [abs(math.degrees(state[2])) for state in states]
     picture.alt = (
         f"Position, speed, angle and angular speed over {counted(len(states), 'step')} of CartPole; the pole leans "
@@ -70,8 +70,8 @@ def training(rows: Sequence[Any]) -> Picture:
     picture, axes = panels(5, 1, (6.0, 7.6), sharex=True)
     steps = [_number(row, "steps") for row in rows]
     for panel, (title, names) in zip(axes, PANELS, strict=True):
-        for place, name in enumerate(names):
-            look: Any = {"color": COLOURS[place], "linestyle": DASHED[place]}
+        for index, name in enumerate(names):
+            look: Any = {"color": COLOURS[index], "linestyle": DASHED[index]}
             panel.plot(steps, [_number(row, name) for row in rows], **look)
         _plain(panel, "", title)
         panel.yaxis.label.set(rotation=0, ha="left")
@@ -128,8 +128,8 @@ def advantages(deltas: Sequence[float], by_lambda: Mapping[float, Sequence[float
     above.axhline(0, color=INK, linewidth=0.8)
     _plain(above, "", "TD error")
     lines = []
-    for place, (trace, found) in enumerate(by_lambda.items()):
-        look: Any = {"color": COLOURS[place % 8], "linestyle": DASHED[place % 3], "marker": "."}
+    for index, (trace, found) in enumerate(by_lambda.items()):
+        look: Any = {"color": COLOURS[index % 8], "linestyle": DASHED[index % 3], "marker": "."}
         lines += under.plot(range(len(found)), found, label=f"lambda {trace:g}", **look)
     under.axhline(0, color=INK, linewidth=0.8)
     _plain(under, "step", "advantage")
@@ -148,7 +148,7 @@ def clipped_objective(objective: Callable[[float, float], float], clip: float = 
         clip: the clip range, epsilon.
     """
     picture, axes = panels(1, 2, (6.4, 3.0))
-    ratios = [place / 100 for place in range(1, 251)]
+    ratios = [index / 100 for index in range(1, 251)]
     for panel, advantage in zip(axes, (1.0, -1.0), strict=True):
         flat = (1 + clip, ratios[-1]) if advantage > 0 else (0.0, 1 - clip)
         panel.axvspan(*flat, color=QUIET, alpha=0.3, linewidth=0)
@@ -186,7 +186,7 @@ def spread_of_gradients(
     for panel, baseline in zip(axes, baselines, strict=True):
         mean = [0.0, 0.0]
         for arm, (p, reward) in enumerate(zip(probabilities, rewards, strict=True)):
-            tip = [(reward - baseline) * ((place == arm) - probabilities[place]) for place in (0, 1)]
+            tip = [(reward - baseline) * ((index == arm) - probabilities[index]) for index in (0, 1)]
             mean = [m + p * t for m, t in zip(mean, tip, strict=True)]
             _arrow(panel, tip, COLOURS[arm % 8], 1 + 5 * p)
         _arrow(panel, mean, INK, 1.5)

@@ -241,15 +241,15 @@ def gradient_arrows(
     reach = max(math.hypot(*tip) for tip in flat) or 1.0
     spans = [(min(0.0, *(tip[i] for tip in flat)), max(0.0, *(tip[i] for tip in flat))) for i in (0, 1)]
     for axes, (title, panel) in zip(views, arrows.items(), strict=True):
-        for place, one in enumerate(targets.values()):
+        for index, target in enumerate(targets.values()):
             wide: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 24, "linewidth": 8, "alpha": 0.35}
-            patch = FancyArrowPatch((0, 0), _flat(one), shrinkA=0, shrinkB=0, color=COLOURS[place], **wide)
+            patch = FancyArrowPatch((0, 0), _flat(target), shrinkA=0, shrinkB=0, color=COLOURS[index], **wide)
             axes.add_patch(patch)
         _thin_arrows(axes, _equal(panel, reach), reach)
         limits = [(low - 0.25 * reach, high + 0.25 * reach) for low, high in spans]
         axes.set(title=title, xlim=limits[0], ylim=limits[1], aspect="equal", xlabel="(logit 0 - logit 1) / √2")
     views[0].set_ylabel("(logit 0 + logit 1 - 2 logit 2) / √6")
-    legend(picture, {name: COLOURS[place] for place, name in enumerate(targets)})
+    legend(picture, {name: COLOURS[index] for index, name in enumerate(targets)})
     tips = (
         f"{title}, {' and '.join(names)} at ({x:.3f}, {y:.3f})"
         for title, panel in arrows.items()
@@ -304,14 +304,14 @@ def over_distance(runs: Mapping[str, Sequence[tuple[float, float, float]]]) -> P
     """
     picture, views = panels(1, 2, (7.6, 3.4), sharex=True)
     for column, (axes, what) in enumerate(zip(views, ("reward model's score", "judge"), strict=True), 1):
-        for place, points in enumerate(runs.values()):
-            colour = COLOURS[place % len(COLOURS)]
+        for index, points in enumerate(runs.values()):
+            colour = COLOURS[index % len(COLOURS)]
             along = [math.sqrt(max(0.0, point[0])) for point in points]
             axes.plot(along, [point[column] for point in points], color=colour, linewidth=1.6)
             axes.plot(along[-1:], [points[-1][column]], "o", color=colour, markeredgecolor=INK, markeredgewidth=0.6)
         axes.set(title=what, xlabel="√KL to the reference, per response (√nats)", ylabel="points")
         axes.grid(color="#888888", alpha=0.3, linewidth=0.6)
-    legend(picture, {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(runs)})
+    legend(picture, {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(runs)})
     ends = "; ".join(
         f"{name}: score {points[-1][1]:.2f}, judge {points[-1][2]:.2f} at KL {points[-1][0]:.1f}"
         for name, points in runs.items()

@@ -233,7 +233,7 @@ def matrix(table: Mapping[str, Sequence[float]], *, x: str, y: str, alt: str, co
         columns: names of the columns; by default they are numbered from 0.
     """
     rows, count = list(table.values()), max(map(len, table.values()))
-    names = columns or [str(place) for place in range(count)]
+    names = columns or [str(index) for index in range(count)]
     parts = -(-count // room(count, ABREAST))
     share = -(-count // parts)
     picture, views = panels(parts, 1, (1.3 + 0.38 * share, parts * (0.8 + 0.34 * len(rows))))

@@ -58,12 +58,12 @@ def reshard(shape: tuple[int, int], source: Sequence[Box], plan: Sequence[Move],
     columns = min(ranks, 4) + 1
     rows = math.ceil(ranks / (columns - 1))
     picture, panes = panels(rows, columns, (7.4, 0.4 + rows * (0.5 + 1.35 * shape[0] / shape[1])))
-    for place in range(rows):
-        _sheet(panes[place * columns], shape, "held" if place == 0 else "")
+    for index in range(rows):
+        _sheet(panes[index * columns], shape, "held" if index == 0 else "")
         for rank, box in enumerate(source):
-            if place == 0 and source.index(box) == rank:
+            if index == 0 and source.index(box) == rank:
                 _part(panes[0], box, rank, str(rank))
-        panes[place * columns].set_visible(place == 0)
+        panes[index * columns].set_visible(index == 0)
     sent = _received(plan, ranks)
     for rank in range(rows * (columns - 1)):
         axes = panes[rank // (columns - 1) * columns + 1 + rank % (columns - 1)]

@@ -114,9 +114,9 @@ def _code(kind: str) -> ErrorCode:
     return "wrong_type" if kind.endswith("_type") else "missing" if "too_short" in kind else "out_of_range"
 
 
-def refusal(found: ValidationError, endpoint: str) -> Refused:
+def refusal(validation_error: ValidationError, endpoint: str) -> Refused:
     """What pydantic found wrong in a request to an endpoint, as an answer to the client; unknown fields come first."""
-    error = min(found.errors(include_url=False), key=lambda error: error["type"] != "extra_forbidden")
+    error = min(validation_error.errors(include_url=False), key=lambda error: error["type"] != "extra_forbidden")
     place, value, kind = error["loc"], error["input"], error["type"]
     if kind == "unsupported_parameter":
         name = error["ctx"]["field"]

@@ -81,9 +81,9 @@ class LogprobFormatter:
             "text_offset": [self._offset_of(one.token) for one in chosen],
         }
 
-    def _alternatives(self, one: Chosen) -> dict[str, float]:
+    def _alternatives(self, chosen: Chosen) -> dict[str, float]:
         """The most probable tokens, and the chosen one if it is not among them."""
-        return {self._name(token): logprob for token, logprob in (*one.top, (one.token, one.logprob))}
+        return {self._name(token): logprob for token, logprob in (*chosen.top, (chosen.token, chosen.logprob))}
 
     def _name(self, token: int) -> str:
         return token_text(self._vocabulary[token])

@@ -161,8 +161,8 @@ def static(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None 
         batch = order[first : first + slots]
         start = max(free, math.ceil(arrived[batch[-1]]))
         free = start + max(lengths[request] for request in batch)
-        for place, request in enumerate(batch):
-            starts[request], finishes[request], places[request] = start, free, place
+        for index, request in enumerate(batch):
+            starts[request], finishes[request], places[request] = start, free, index
     return Run(slots, tuple(lengths), arrived, tuple(starts), tuple(finishes), tuple(places))
 
 
@@ -180,7 +180,7 @@ def continuous(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | N
     """
     arrived, order = _queue(lengths, slots, arrivals)
     starts, finishes, places = ([0] * len(lengths) for _ in range(3))
-    free = [(0, place) for place in range(min(slots, len(lengths)))]
+    free = [(0, index) for index in range(min(slots, len(lengths)))]
     for request in order:
         since, place = free[0]
         start = max(since, math.ceil(arrived[request]))

@@ -38,10 +38,10 @@ def parse_op(op: str) -> tuple[int, Kind, int]:
     Raises:
         ValueError: ``op`` is not an operation in this notation.
     """
-    found = _OP.fullmatch(op) if isinstance(op, str) else None
-    if not found:
+    match = _OP.fullmatch(op) if isinstance(op, str) else None
+    if not match:
         raise ValueError(f"an operation must be a stage, one of F, B, I, W, and a micro-batch, such as 2F5, got {op!r}")
-    return int(found[1]), cast("Kind", found[2]), int(found[3])
+    return int(match[1]), cast("Kind", match[2]), int(match[3])
 
 
 def validate(orders: Sequence[Sequence[str]]) -> None:

@@ -149,7 +149,7 @@ class Forkserver:
 def _last_exception(text: str) -> str:
     """The exception with which a traceback ends, on one line, as far as its first sentence goes; else the last line."""
     lines = text.strip().splitlines() or [""]
-    places = [place for place, line in enumerate(lines) if EXCEPTION.match(line)]
+    places = [index for index, line in enumerate(lines) if EXCEPTION.match(line)]
     said = " ".join(" ".join(lines[places[-1] if places else -1 :]).split())
     return re.split(r"(?<=[a-z]\.) ", said)[0][:LONGEST]
 

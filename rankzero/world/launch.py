@@ -172,6 +172,6 @@ def _end_run(connection: socket.socket) -> None:
 
 def _raise_refusal(ranks: list[RankOutcome]) -> None:
     """Raise the ValueError with which a rank refused the caller's arguments, if any did."""
-    for one in ranks:
-        if one.report and one.report.refused:
-            raise ValueError(one.report.refused)
+    for outcome in ranks:
+        if outcome.report and outcome.report.refused:
+            raise ValueError(outcome.report.refused)

@@ -96,7 +96,7 @@ def explain(
         lines: what each rank printed.
     """
     first = _first_to_fail(found) if ending == "failed" else None
-    reports = tuple(_report(rank, one, rank == first) for rank, one in enumerate(found))
+    reports = tuple(_report(rank, outcome, rank == first) for rank, outcome in enumerate(found))
     if first is not None:
         sentence = _sentence([reports[first], *(report for report in reports if report.rank != first)])
         traceback = reports[first].traceback
@@ -116,18 +116,18 @@ def _sentence(reports: Iterable[Report]) -> str:
     return "; ".join(f"rank {report.rank} {report.what}" for report in reports)
 
 
-def _report(rank: int, found: RankOutcome, first: bool) -> Report:
+def _report(rank: int, outcome: RankOutcome, first: bool) -> Report:
     """One rank in words; a lost connection excuses every rank but the ``first`` to fail."""
-    if found.absent:
+    if outcome.absent:
         return Report(rank, "missing", "is missing")
-    if found.report is not None:
-        return _reported(rank, found.report, first)
-    place = source_locations.of_dump(found.stack)
-    if found.status is not None:
-        return Report(rank, "died", f"died: {found.cause or _cause(found.status)}{_at(place)}")
-    in_backward = found.waiting.startswith("?") and source_locations.is_in_torch(found.stack)
-    if found.waiting.startswith("!") or in_backward:
-        return Report(rank, "waiting", f"waits in {_short(found.waiting[1:])}")
+    if outcome.report is not None:
+        return _reported(rank, outcome.report, first)
+    place = source_locations.of_dump(outcome.stack)
+    if outcome.status is not None:
+        return Report(rank, "died", f"died: {outcome.cause or _cause(outcome.status)}{_at(place)}")
+    in_backward = outcome.waiting.startswith("?") and source_locations.is_in_torch(outcome.stack)
+    if outcome.waiting.startswith("!") or in_backward:
+        return Report(rank, "waiting", f"waits in {_short(outcome.waiting[1:])}")
     return Report(rank, "running", f"is computing{_at(place)}")
 
 
@@ -148,10 +148,14 @@ def _first_to_fail(found: list[RankOutcome]) -> int:
     An exception from a lost connection counts only if there is no other. If several ranks raised the same exception,
     it is the lowest rank, whichever was faster.
     """
-    for rank, one in enumerate(found):
-        if one.report is None and one.status is not None:
+    for rank, outcome in enumerate(found):
+        if outcome.report is None and outcome.status is not None:
             return rank
-    raised = {rank: one.report for rank, one in enumerate(found) if one.report and one.report.state == "raised"}
+    raised = {
+        rank: outcome.report
+        for rank, outcome in enumerate(found)
+        if outcome.report and outcome.report.state == "raised"
+    }
     own = {rank: report for rank, report in raised.items() if not report.lost} or raised
     earliest = min(own.values(), key=lambda report: report.time)
     return min(rank for rank, report in own.items() if report.error == earliest.error)

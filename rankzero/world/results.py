@@ -136,10 +136,10 @@ def check_call(fn: Any, args: Sequence[Any]) -> None:
         raise WrongCall(f"{name}{signature} cannot be called as {name}({given}): {error}{meant}") from None
 
 
-def lines(found: RankOutcome) -> tuple[str, ...]:
+def lines(outcome: RankOutcome) -> tuple[str, ...]:
     """What a rank printed, without PyTorch's log lines."""
-    printed = found.output.decode(errors="replace").removesuffix("\n")
+    printed = outcome.output.decode(errors="replace").removesuffix("\n")
     kept = [line for line in printed.split("\n") if not LIBRARY_OUTPUT.match(line)] if printed else []
-    if found.dropped:
-        kept.append(f"... cut after {OUTPUT_LIMIT:,} bytes; {found.dropped:,} more were printed")
+    if outcome.dropped:
+        kept.append(f"... cut after {OUTPUT_LIMIT:,} bytes; {outcome.dropped:,} more were printed")
     return tuple(kept)

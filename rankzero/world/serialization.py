@@ -171,12 +171,12 @@ def pack_call(function: Any, arguments: tuple[Any, ...]) -> bytes:
 def _why(function: Any, arguments: tuple[Any, ...]) -> str:
     """Which of the names that a call uses cannot be pickled, as a sentence; empty if there is none."""
     tried: set[int] = set()
-    for place, one in enumerate((function, *arguments)):
+    for index, one in enumerate((function, *arguments)):
         if (found := _first_unsendable(one, tried)) is None:
             continue
         owner, name, kind = found
         if not name:
-            return f"argument {place} is a {kind}, which cannot be sent to the ranks"
+            return f"argument {index} is a {kind}, which cannot be sent to the ranks"
         return f"{owner} uses {name}, a {kind}, which cannot be sent to the ranks: make it inside {owner}"
     return ""
 

@@ -131,7 +131,7 @@ TWICE = (3, 6, 9, 13, 15)
 
 def second_runs() -> list[Path]:
     """The executed copies of one page of each part."""
-    return [EXECUTED / f"{one.page}.ipynb" for one in CHAPTERS if one.number in TWICE]
+    return [EXECUTED / f"{chapter.page}.ipynb" for chapter in CHAPTERS if chapter.number in TWICE]
 
 
 def stages() -> list[tuple[Lane, ...]]:

@@ -58,14 +58,14 @@ def module(file: str) -> str:
 
 def uses(root: Path = ROOT) -> dict[str, set[str]]:
     """For each Python file of the course, the modules that it imports, and those and the files that it names."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for path in sorted(path for room in ROOMS for path in (root / room).rglob("*.py")):
         file, source = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
         package = module(file) if path.name == "__init__.py" else module(file).rpartition(".")[0]
-        found[file] = {name for names in NAMED.findall(source) for name in names if name}
+        result[file] = {name for names in NAMED.findall(source) for name in names if name}
         with contextlib.suppress(SyntaxError):  # the linter reports it
-            found[file] |= set(imported(source, package))
-    return found
+            result[file] |= set(imported(source, package))
+    return result
 
 
 def _is_test(file: str) -> bool:
@@ -124,7 +124,7 @@ def unfinished(report: Path) -> list[str]:
     if not report.exists():
         return []
     cases = ET.parse(report).getroot().iter("testcase")
-    late = [one for one in cases if any(REASON in str(skip.get("message")) for skip in one.iter("skipped"))]
+    late = [case for case in cases if any(REASON in str(skip.get("message")) for skip in case.iter("skipped"))]
     return sorted({str(one.get("classname")) for one in late})
 
 

@@ -73,7 +73,7 @@ def works() -> list[Work]:
 
 
 def _line(work: Work) -> str:
-    chapters = ", ".join(f'<a href="../{one.page}.html">{one.number}</a>' for one in work.chapters)
+    chapters = ", ".join(f'<a href="../{chapter.page}.html">{chapter.number}</a>' for chapter in work.chapters)
     return f"<li>{inline(work.text)}. <span>Chapter {chapters}</span></li>\n"
 
 

@@ -14,32 +14,32 @@ from .markup import chapter_of, inline, records, section_link, title
 @functools.cache
 def by_section() -> dict[str, tuple[Correction, ...]]:
     """The corrections of each section that has some, in the order of the book."""
-    found: dict[str, tuple[Correction, ...]] = {}
+    result: dict[str, tuple[Correction, ...]] = {}
     for one in sorted(every(), key=lambda one: tuple(map(int, one.section.split(".")))):
-        found[one.section] = (*found.get(one.section, ()), one)
-    return found
+        result[one.section] = (*result.get(one.section, ()), one)
+    return result
 
 
-def anchor(section: str, place: int = 0) -> str:
-    """The id of a section of the page, or of the correction at ``place`` in it, counted from 1."""
-    return f"disagree-{section.replace('.', '-')}" + (f"-{place}" if place else "")
+def anchor(section: str, number: int = 0) -> str:
+    """The id of a section of the page, or of the correction at ``number`` in it, counted from 1."""
+    return f"disagree-{section.replace('.', '-')}" + (f"-{number}" if number else "")
 
 
-def entry(one: Correction, place: int) -> str:
+def entry(correction: Correction, number: int) -> str:
     """One correction: the claim, where it is printed, what is right, why, what it does to a plan, and the source."""
     parts = [
-        (one.printed, inline(one.claim)),
-        ("In", "; ".join(map(inline, one.places))),
-        ("Instead", inline(one.right)),
-        ("Why", inline(one.because)),
-        ("Effect", inline(one.matters)),
-        ("Source", inline(one.source)),
+        (correction.printed, inline(correction.claim)),
+        ("In", "; ".join(map(inline, correction.places))),
+        ("Instead", inline(correction.right)),
+        ("Why", inline(correction.because)),
+        ("Effect", inline(correction.matters)),
+        ("Source", inline(correction.source)),
     ]
-    return f'<div class="rz-correction" id="{anchor(one.section, place)}">\n{records(parts)}\n</div>\n'
+    return f'<div class="rz-correction" id="{anchor(correction.section, number)}">\n{records(parts)}\n</div>\n'
 
 
 def _section(section: str, found: tuple[Correction, ...]) -> str:
-    entries = "".join(entry(one, place) for place, one in enumerate(found, 1))
+    entries = "".join(entry(correction, number) for number, correction in enumerate(found, 1))
     back = f'<p class="rz-back">{section_link(section, f"Read section {section}")}</p>'
     return f"({anchor(section)})=\n### {title(section)}\n\n{back}\n\n{entries}"
 

@@ -40,29 +40,29 @@ class Box:
 
 def rows(ideas: Sequence[Idea], width: float) -> list[list[Idea]]:
     """The ideas of each chapter, in as many rows as they need."""
-    found: list[list[Idea]] = []
+    result: list[list[Idea]] = []
     for idea in sorted(ideas, key=lambda idea: idea.chapter):
-        row = found[-1] if found else []
+        row = result[-1] if result else []
         needed = sum(Box(one, 0, 0).width + GAP for one in (*row, idea)) + GAP
         if row and row[0].chapter == idea.chapter and needed <= width - MARGIN:
             row.append(idea)
         else:
-            found.append([idea])
-    return found
+            result.append([idea])
+    return result
 
 
 def boxes(ideas: Sequence[Idea] = IDEAS, width: float = WIDTH) -> dict[str, Box]:
     """Each idea's box, by name: those of a row have equal gaps."""
-    found: dict[str, Box] = {}
+    result: dict[str, Box] = {}
     for row, mine in enumerate(rows(ideas, width)):
         y = ROW * (row + 0.5)
         widths = [Box(idea, 0, 0).width for idea in mine]
         gap = (width - MARGIN - sum(widths)) / (len(mine) + 1)
         x = MARGIN + gap
         for idea, wide in zip(mine, widths, strict=True):
-            found[idea.name] = Box(idea, x + wide / 2, y)
+            result[idea.name] = Box(idea, x + wide / 2, y)
             x += wide + gap
-    return found
+    return result
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ def crossings(start: float, end: float, rows: Sequence[Sequence[tuple[float, flo
     for number, row in enumerate(rows):
         share = 1 / (len(rows) + 1 - number)
         found = []
-        for place, (left, right) in enumerate(row):
+        for index, (left, right) in enumerate(row):
             options = []
             for cost, x, path in paths:
                 to = min(max(x + (end - x) * share, left + NEAR), right - NEAR)
-                options.append((cost + (to - x) ** 2, to, [*path, (place, to)]))
+                options.append((cost + (to - x) ** 2, to, [*path, (index, to)]))
             found.append(min(options))
         paths = found
     return min((cost + (end - x) ** 2, path) for cost, x, path in paths)[1]
@@ -118,11 +118,11 @@ def lines(found: Mapping[str, Box], width: float = WIDTH) -> list[Line]:
         ways.append(dict(zip(between, places, strict=True)))
     users: dict[tuple[float, int], list[tuple[float, int]]] = {}
     for number, way in enumerate(ways):
-        for y, (place, x) in way.items():
-            users.setdefault((y, place), []).append((x, number))
+        for y, (index, x) in way.items():
+            users.setdefault((y, index), []).append((x, number))
     at = {}
-    for (y, place), wanted in users.items():
-        for x, (_, number) in zip(apart(wanted, free[y][place]), sorted(wanted), strict=True):
+    for (y, index), wanted in users.items():
+        for x, (_, number) in zip(apart(wanted, free[y][index]), sorted(wanted), strict=True):
             at[y, number] = x
     return [
         replace(
@@ -176,19 +176,19 @@ def _path(line: Line) -> str:
 
 
 def _lines(found: Mapping[str, Box], width: float) -> str:
-    number = {name: place for place, name in enumerate(found)}
+    number = {name: index for index, name in enumerate(found)}
     return "".join(
         f'<path class="rz-i{number[line.lower.idea.name]} rz-i{number[line.upper.idea.name]}" d="{_path(line)}"/>'
         for line in lines(found, width)
     )
 
 
-def _box(place: int, box: Box) -> str:
+def _box(index: int, box: Box) -> str:
     section = box.idea.section
     said = f"{box.idea.name}: section {title(section)}"
     left, top = box.x - box.width / 2, box.y - HEIGHT / 2
     return (
-        f'<a class="rz-i{place}" href="{address(section)}" aria-label="{escape(said)}">'
+        f'<a class="rz-i{index}" href="{address(section)}" aria-label="{escape(said)}">'
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{HEIGHT}" rx="5"/>'
         f'<text x="{box.x:.1f}" y="{box.y + 4.5:.1f}">{escape(box.idea.name)}</text></a>'
     )
@@ -204,16 +204,16 @@ def _chapters(found: dict[str, Box]) -> str:
 
 def _style(count: int) -> str:
     """Rules that leave only the lines of the idea that somebody points at."""
-    at = [f".rz-ideas:has(a.rz-i{place}:is(:hover, :focus-visible)) path" for place in range(count)]
-    quiet = "".join(f"{one}:not(.rz-i{place}){{opacity:.12}}" for place, one in enumerate(at))
-    loud = "".join(f"{one}.rz-i{place}{{stroke:var(--pst-color-primary)}}" for place, one in enumerate(at))
+    at = [f".rz-ideas:has(a.rz-i{index}:is(:hover, :focus-visible)) path" for index in range(count)]
+    quiet = "".join(f"{one}:not(.rz-i{index}){{opacity:.12}}" for index, one in enumerate(at))
+    loud = "".join(f"{one}.rz-i{index}{{stroke:var(--pst-color-primary)}}" for index, one in enumerate(at))
     return f"<style>{quiet}{loud}</style>"
 
 
 def _drawing(width: float, more: str) -> str:
     found = boxes(width=width)
     height = ROW * len({box.y for box in found.values()})
-    links = "".join(_box(place, box) for place, box in enumerate(found.values()))
+    links = "".join(_box(index, box) for index, box in enumerate(found.values()))
     return (
         f'<svg {more} viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="group"'
         ' aria-label="A map of the ideas of the course, a row for each chapter">'

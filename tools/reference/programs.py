@@ -18,12 +18,12 @@ _HEADING = re.compile(r"^## (?:(\d+\.\d+) )?", re.MULTILINE)
 def mentions(chapter: Chapter) -> dict[str, list[str]]:
     """The sections of a chapter that name each program: ``python -m demos NAME``."""
     parts = _HEADING.split("\n".join(texts(chapter)))
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for section, text in zip(parts[1::2], parts[2::2], strict=True):
         for name in re.findall(r"python -m demos (\w+)", text):
-            if section and section not in found.setdefault(name, []):
-                found[name].append(section)
-    return found
+            if section and section not in result.setdefault(name, []):
+                result[name].append(section)
+    return result
 
 
 def _entry(name: str, chapter: Chapter, sections: list[str]) -> str:

@@ -35,7 +35,7 @@ WEEKS = (4, 8, 14)
 @functools.cache
 def counted() -> tuple[pages.Page, ...]:
     """What each chapter asks of its reader."""
-    return tuple(pages.read(one, nbformat.read(BOOK / f"{one.page}.ipynb", 4).cells) for one in CHAPTERS)
+    return tuple(pages.read(chapter, nbformat.read(BOOK / f"{chapter.page}.ipynb", 4).cells) for chapter in CHAPTERS)
 
 
 def hours(chapter: Chapter) -> float:

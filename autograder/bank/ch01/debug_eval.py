@@ -22,7 +22,7 @@ def wrong_eval(scores, ranks):
 
 def _scores(rng: Random, samples: int, ranks: int) -> Case:
     """The first samples score best, the last ones worst: every share of them has another mean."""
-    return Case(([round(rng.uniform(1, 2) * (samples - place), 3) for place in range(samples)], ranks))
+    return Case(([round(rng.uniform(1, 2) * (samples - index), 3) for index in range(samples)], ranks))
 
 
 def _evaluated(rng: Random) -> Case:

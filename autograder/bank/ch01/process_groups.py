@@ -9,11 +9,11 @@ from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Slip
 
 
-def _grouping(rng: Random, place: int = -1) -> Case:
+def _grouping(rng: Random, index: int = -1) -> Case:
     """Three axes of sizes 2 to 8, and one of them: by default any."""
     names = rng.sample(NAMES, 3)
     sizes = dict(zip(names, rng.sample(range(2, 9), 3), strict=True))
-    return Case((sizes, names[place if place >= 0 else rng.randrange(3)]))
+    return Case((sizes, names[index if index >= 0 else rng.randrange(3)]))
 
 
 def _other_worlds(rng: Random) -> list[Case]:

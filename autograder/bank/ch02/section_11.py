@@ -7,8 +7,8 @@ from autograder.items import Part, Question, Slip
 
 def down_the_chain(start: float, adds: list[bool], increment: float = 10) -> float:
     """A value after it has passed ranks of which some add."""
-    for one in adds:
-        start += increment * one
+    for add in adds:
+        start += increment * add
     return start
 
 

@@ -57,8 +57,10 @@ def _gradients_of_others(case: Case) -> list[int]:
     needs = []
     for rank, (parameters, _) in enumerate(case.args):
         others = [gradients for other, (_, gradients) in enumerate(case.args) if other != rank]
-        there = [any(gradients[place] is not None for gradients in others) for place in range(len(parameters))]
-        needs.append(sum(len(one.data) for one, is_there in zip(parameters, there, strict=True) if is_there))
+        there = [any(gradients[index] is not None for gradients in others) for index in range(len(parameters))]
+        needs.append(
+            sum(len(parameter.data) for parameter, is_there in zip(parameters, there, strict=True) if is_there)
+        )
     return needs
 
 

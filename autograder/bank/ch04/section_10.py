@@ -22,15 +22,15 @@ def _children(tree: int, ranks: int, rank: int) -> list[int]:
     return [child for child, parent in enumerate(algorithms.double_binary_tree(ranks)[tree]) if parent == rank]
 
 
-def _child(place: int) -> int:
+def _child(index: int) -> int:
     """A child of rank 3 in the second tree of 8 ranks."""
-    return _children(1, 8, 3)[place]
+    return _children(1, 8, 3)[index]
 
 
 def _received(rank: int) -> int:
     """How many messages a rank receives in both trees of 8 ranks, up and down."""
     trees = algorithms.double_binary_tree(8)
-    return sum(len(_children(place, 8, rank)) + (tree[rank] is not None) for place, tree in enumerate(trees))
+    return sum(len(_children(index, 8, rank)) + (tree[rank] is not None) for index, tree in enumerate(trees))
 
 
 QUESTIONS = (
@@ -139,13 +139,13 @@ QUESTIONS = (
             Part(
                 f"child with the {name} number",
                 "rank",
-                partial(_child, place),
+                partial(_child, index),
                 tolerance=0,
                 slips=tuple(
                     Slip(f"Rank 3 takes the place of rank 4: {what}.", value=wrong) for what, wrong in slips.items()
                 ),
             )
-            for place, (name, slips) in enumerate(
+            for index, (name, slips) in enumerate(
                 (
                     ("lower", {"take that one's children, and write 7 - r for each of them": 2}),
                     ("higher", {"take that one's children": 4, "write 7 - r for each of that one's children, too": 6}),

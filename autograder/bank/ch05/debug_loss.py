@@ -13,7 +13,7 @@ def wrong_loss(losses, tokens):
 
 def _uneven(rng: Random, zeros: bool = False) -> Case:
     count = rng.randint(2, 6)
-    tokens = [rng.randint(1, 50) * 4**place for place in range(count)]
+    tokens = [rng.randint(1, 50) * 4**index for index in range(count)]
     rng.shuffle(tokens)
     if zeros:
         tokens[rng.randrange(count)] = 0

@@ -17,7 +17,7 @@ def one_exchange(case: Case, _values: Values, events: Events) -> str | None:
         return None
     shapes, steps = case.args[0][:2]
     frozen = case.kwargs.get("frozen", ())
-    slice_bytes = 4 * -(-sum(math.prod(s) for place, s in enumerate(shapes) if place not in frozen) // ranks)
+    slice_bytes = 4 * -(-sum(math.prod(s) for index, s in enumerate(shapes) if index not in frozen) // ranks)
     allowed = {"reduce_scatter": ranks * slice_bytes, "all_gather": slice_bytes}
     return exactly(ranks, steps, allowed, events, "a step scatters gradients and gathers weights, once each")
 

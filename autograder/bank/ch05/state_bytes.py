@@ -19,7 +19,7 @@ def _recipe(rng: Random, compute: str | None = None, optimizer: str | None = Non
 
 def _recipes(rng: Random) -> list[Case]:
     """Every type of weights and every optimizer."""
-    return [_recipe(rng, compute, OPTIMIZERS[place % 3]) for place, compute in enumerate((*TYPES, *TYPES[::-1]))]
+    return [_recipe(rng, compute, OPTIMIZERS[index % 3]) for index, compute in enumerate((*TYPES, *TYPES[::-1]))]
 
 
 def _chosen(rng: Random) -> Case:

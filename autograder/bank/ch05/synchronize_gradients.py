@@ -21,7 +21,7 @@ def gradients_once(case: Case, values: Values, events: Events) -> str | None:
     frozen = case.kwargs.get("frozen", ())
     size = {"float64": 8, "float32": 4, "bfloat16": 2}[case.kwargs.get("dtype", "float64")]
     for rank, (gradients, *_) in enumerate(case.args):
-        elements = sum(math.prod(g.shape) for place, g in enumerate(gradients) if place not in frozen)
+        elements = sum(math.prod(g.shape) for index, g in enumerate(gradients) if index not in frozen)
         mine = [event for event in events if event.rank == rank]
         other = next((event.operation for event in mine if event.operation != "all_reduce"), None)
         if other:
@@ -101,7 +101,7 @@ def _public(values: tuple[float | None, float | None], counts: tuple[int, int]) 
 
 def _filled(elements: tuple[int, ...], cap: float) -> Case:
     """float32 gradients of so many elements, the same on two ranks."""
-    rank = ([Tensor.of([place + 1.0] * size) for place, size in enumerate(elements)], 2)
+    rank = ([Tensor.of([index + 1.0] * size) for index, size in enumerate(elements)], 2)
     return Case((rank, rank), {"dtype": "float32", "bucket_bytes": cap})
 
 

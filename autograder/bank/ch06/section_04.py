@@ -10,9 +10,9 @@ attention_heads = lazily("solutions.ch06.heads")
 HEADS, KV_HEADS = LLAMA3_70B.heads, LLAMA3_70B.kv_heads
 
 
-def heads_of(ranks: int, place: int) -> int:
+def heads_of(ranks: int, index: int) -> int:
     """How many query (0) or key-value heads (1) a rank has, or how many ranks hold each of the latter (2)."""
-    part = attention_heads.head_partition(HEADS, KV_HEADS, ranks, 0)[place]
+    part = attention_heads.head_partition(HEADS, KV_HEADS, ranks, 0)[index]
     return part if isinstance(part, int) else len(part)
 
 

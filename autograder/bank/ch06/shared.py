@@ -111,7 +111,7 @@ Make = Callable[[Random, int, tuple[int, ...], int], Case]
 
 
 def longer(shape: tuple[int, ...], dim: int, ranks: int) -> tuple[int, ...]:
-    return tuple(size * ranks if place == dim % len(shape) else size for place, size in enumerate(shape))
+    return tuple(size * ranks if index == dim % len(shape) else size for index, size in enumerate(shape))
 
 
 def groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
@@ -137,12 +137,12 @@ def groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
     )
 
 
-def calls(place: int, whole: int) -> Rule:
+def calls(index: int, whole: int) -> Rule:
     """One all-gather of a part and one reduce-scatter of the whole."""
 
     def allowed(case: Case) -> list[tuple[str, int]]:
         args = case.args[0]
-        return [("all_gather", bytes_of(args[place])), ("reduce_scatter", bytes_of(args[whole]))]
+        return [("all_gather", bytes_of(args[index])), ("reduce_scatter", bytes_of(args[whole]))]
 
     why = "one all-gather of a part and one reduce-scatter of the whole are enough"
     return calls_at_most(allowed, why, lambda case: sum(size for _, size in allowed(case)))
@@ -166,7 +166,7 @@ def nothing_sent(rng: Random) -> Case:
 def look_up(rng: Random, ranks: int, share: int, batch: tuple[int, ...], hidden: int = 3, back: bool = True) -> Case:
     """Ids of every rank's rows where there are enough of them; rows without zeros."""
     count = math.prod(batch)
-    ids = [(place % ranks) * share + rng.randrange(share) for place in range(count)]
+    ids = [(index % ranks) * share + rng.randrange(share) for index in range(count)]
     asked, upstream = Tensor.of(ids, "int64", batch), tensor(rng, *batch, hidden)
     rows = [tensor(rng, share, hidden) for _ in range(ranks)]
     return Case(tuple((asked, own, upstream) if back else (asked, own) for own in rows))

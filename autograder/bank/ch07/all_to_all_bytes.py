@@ -48,7 +48,7 @@ def sent_in_floats(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_r
     if not once_per_rank or ranks == 1:
         return exact
     free = experts - experts // ranks
-    missed = math.prod((free - place) / (experts - place) for place in range(top_k)) if free >= top_k else 0.0
+    missed = math.prod((free - index) / (experts - index) for index in range(top_k)) if free >= top_k else 0.0
     return (1 - missed) * ranks * tokens * hidden * bytes_per_element * (1 - 1 / ranks)
 
 

@@ -29,9 +29,9 @@ def _job(rng: Random) -> Job:
 def _priced(job: Job) -> tuple[Layout | None, dict[Layout, tuple[float, float, float]]]:
     """The best layout (None if two are too close or none fits), and each layout's state bytes, total bytes and time."""
     rows = {}
-    for one in layout.candidates(job):
-        states, activations = layout.layout_memory(one, job)
-        rows[one] = (states, states + activations, layout.step_time(one, job))
+    for candidate in layout.candidates(job):
+        states, activations = layout.layout_memory(candidate, job)
+        rows[candidate] = (states, states + activations, layout.step_time(candidate, job))
     times = [time for _, memory, time in rows.values() if memory <= job.gpu_memory * (1 - job.reserve)]
     near = [time for time in times if 1e-9 < time / min(times) - 1 < 1e-6]
     return (layout.choose_layout(job) if times and not near else None), rows

@@ -79,7 +79,7 @@ def least_rows(case: Case) -> list[int]:
     for owner, (_, _, chosen, *_) in enumerate(case.args):
         width = chosen.shape[1]
         places = [int(expert) // share for expert in chosen.tolist()]
-        visits = {(place // width, rank) for place, rank in enumerate(places) if rank != owner}
+        visits = {(index // width, rank) for index, rank in enumerate(places) if rank != owner}
         needs[owner] += row * len(visits)
         for _, rank in visits:
             needs[rank] += row

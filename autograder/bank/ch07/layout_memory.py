@@ -21,7 +21,7 @@ def _drawn(rng: Random, models: tuple[Model, ...], fits: Callable[[Layout], bool
         gpus = rng.choice((8, 16, 32, 64))
         batch, sequence, micro_batch = gpus * rng.choice((8, 16)), rng.choice((2048, 4096, 8192)), rng.choice((1, 2, 4))
         job = Job(rng.choice(models), gpus, batch, sequence, micro_batch)
-        found = [one for one in layout.candidates(job) if fits(one)]
+        found = [candidate for candidate in layout.candidates(job) if fits(candidate)]
         if found:
             return Case((rng.choice(found), job))
 

@@ -92,8 +92,8 @@ def timed(case: Case, orders: Any) -> Any:
 
 def parse(op: str) -> Operation | None:
     """The operation that ``2F5``, say, stands for; None for any other text."""
-    found = re.fullmatch(r"([0-9]{1,9})([FBIW])([0-9]{1,9})", op)
-    return (int(found[1]), _KINDS[found[2]], int(found[3])) if found else None
+    match = re.fullmatch(r"([0-9]{1,9})([FBIW])([0-9]{1,9})", op)
+    return (int(match[1]), _KINDS[match[2]], int(match[3])) if match else None
 
 
 def _operation(op: str) -> Operation:

@@ -26,7 +26,7 @@ def _ahead(case: Case, events: Sequence[Event]) -> str | None:
     for rank, (_, order, *_) in enumerate(case.args[:-1]):
         came = sorted(event.end for event in events if between(event, rank, "recv"))
         sent = [event.start for event in events if between(event, rank, "send")]
-        due = [sum("F" in op for op in order[:place]) for place, op in enumerate(order) if "B" in op]
+        due = [sum("F" in op for op in order[:index]) for index, op in enumerate(order) if "B" in op]
         for number, (when, most) in enumerate(zip(came, due, strict=False), start=1):
             before = sum(start < when for start in sent)
             if before > most:

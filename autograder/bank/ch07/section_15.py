@@ -9,10 +9,10 @@ from rankzero.facts.units import ms
 split = lazily("solutions.ch02.model_parallel")
 
 
-def _naive(place: int, backward_ratio: float = 2.0) -> float:
+def _naive(index: int, backward_ratio: float = 2.0) -> float:
     """Of 12 layers on 3 devices with one batch: the step's time in ms, and the busy share in percent."""
     time, busy = split.naive_step(12, 3, 10 * ms, 5 * ms, backward_ratio)
-    return time / ms if place == 0 else 100 * busy
+    return time / ms if index == 0 else 100 * busy
 
 
 QUESTIONS = (

@@ -9,11 +9,11 @@ from rankzero.facts.units import billion
 experts = lazily("solutions.ch07.experts")
 
 
-def _mixtral(place: int, gated: bool = True, top_k: int = 2) -> float:
+def _mixtral(index: int, gated: bool = True, top_k: int = 2) -> float:
     """Total or active parameters of Mixtral 8x7B, in billions."""
     m = MIXTRAL_8X7B
     sizes = (m.hidden, m.expert_ffn, m.experts, top_k, m.moe_layers, 1_605_636_096)
-    return experts.moe_parameters(*sizes, gated=gated)[place] / billion
+    return experts.moe_parameters(*sizes, gated=gated)[index] / billion
 
 
 QUESTIONS = (

@@ -128,7 +128,7 @@ def simulated_from_the_front(orders, durations, transfer_time=0.0):
     from solutions.ch07.pipeline import simulate_schedule
 
     simulate_schedule(orders, durations, transfer_time)  # which refuses what must be refused
-    home = {op: (rank, place) for rank, order in enumerate(orders) for place, op in enumerate(order)}
+    home = {op: (rank, index) for rank, order in enumerate(orders) for index, op in enumerate(order)}
     times: dict[str, tuple[float, float]] = {}
 
     def parts(op):
@@ -143,7 +143,7 @@ def simulated_from_the_front(orders, durations, transfer_time=0.0):
         waits = [f"{stage - 1}F{number}"] if kind == "F" else [f"{stage}{'I' if kind == 'W' else 'F'}{number}"]
         if kind in "BI":
             waits += [f"{stage + 1}B{number}", f"{stage + 1}I{number}"]
-        arrivals = [end(one) + (transfer_time if home[one][0] != rank else 0) for one in waits if one in home]
+        arrivals = [end(wait) + (transfer_time if home[wait][0] != rank else 0) for wait in waits if wait in home]
         start = max([0.0, *arrivals, *([end(orders[rank][place - 1])] if place else [])])
         times[op] = (start, start + durations.get(f"{stage}{kind}", durations.get(kind)))
         return times[op][1]

@@ -85,8 +85,8 @@ def drawn(rng: Random, plan: dict[str, int], counts: Counts = _equal, steps: int
     whole |= {"context": TOKENS, **shape}
     mesh = {"dp": 1, "micro_batches": 1, **plan}
 
-    def rows(step: int, replica: int, place: int) -> list[list[int]]:
-        return [[rng.randrange(whole["vocab"]) for _ in range(TOKENS + 1)] for _ in range(counts(step, replica, place))]
+    def rows(step: int, replica: int, index: int) -> list[list[int]]:
+        return [[rng.randrange(whole["vocab"]) for _ in range(TOKENS + 1)] for _ in range(counts(step, replica, index))]
 
     all_steps = [
         [[rows(s, r, m) for m in range(mesh["micro_batches"])] for r in range(mesh["dp"])] for s in range(steps)

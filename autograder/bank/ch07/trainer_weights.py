@@ -188,7 +188,7 @@ def _micro_sums(counts: Counts, _r: int, _m: int) -> float:
     return 1 / len(counts)
 
 
-def _without(place: int, whole: bool) -> Any:
+def _without(index: int, whole: bool) -> Any:
     """One micro-batch is left out; the others count by their rows over those of all, or over those that are left.
 
     Who has only one is not told so: without it nothing is trained, which has many other reasons.
@@ -197,9 +197,9 @@ def _without(place: int, whole: bool) -> Any:
     def weigh(counts: Counts, r: int, m: int) -> float:
         if min(map(len, counts)) < 2:
             return nan
-        there = [[rows for one, rows in enumerate(own) if one != place % len(own)] for own in counts]
+        there = [[rows for one, rows in enumerate(own) if one != index % len(own)] for own in counts]
         rows = sum(map(sum, counts if whole else there))
-        return counts[r][m] / rows if m != place % len(counts[r]) and rows else 0.0
+        return counts[r][m] / rows if m != index % len(counts[r]) and rows else 0.0
 
     return weigh
 

@@ -38,7 +38,7 @@ def _cut(rng: Random, data: bytes, stop: list[str], most: int = 4) -> Case:
         text += decoder.decode(tokens[-1])
         at += size
     vocabulary = sorted({*tokens, b"zz"})
-    return Case(([_literal(one) for one in vocabulary], stop, [vocabulary.index(token) for token in tokens]))
+    return Case(([_literal(token) for token in vocabulary], stop, [vocabulary.index(token) for token in tokens]))
 
 
 def _word(rng: Random, least: int, most: int, letters: str = LETTERS) -> str:

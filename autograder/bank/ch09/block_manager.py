@@ -233,7 +233,7 @@ def _held_and_changed(rng: Random, size: int, held: int, second: Call, more: int
         ("#0.__len__", ()),
         ("#1.__len__", ()),
         ("#2.__len__", ()),
-        *((f"#{place}.append", (0,)) for place in rng.sample(range(3), 3)),
+        *((f"#{index}.append", (0,)) for index in rng.sample(range(3), 3)),
         ("table", ("a",)),
         ("table", ("b",)),
         ("free", ("a",)),

@@ -27,9 +27,9 @@ def attention_token_by_token(query, key, value, past_key, past_value):
 
     keys, values = torch.cat([past_key, key], dim=1), torch.cat([past_value, value], dim=1)
     rows = []
-    for place in range(query.shape[1]):
-        seen = past_key.shape[1] + place + 1
-        scores = (keys[:, :seen] * query[:, place : place + 1]).sum(-1) / math.sqrt(query.shape[-1])
+    for index in range(query.shape[1]):
+        seen = past_key.shape[1] + index + 1
+        scores = (keys[:, :seen] * query[:, index : index + 1]).sum(-1) / math.sqrt(query.shape[-1])
         weights = (scores - scores.amax(-1, keepdim=True)).exp()
         rows.append((weights.unsqueeze(-1) * values[:, :seen]).sum(1) / weights.sum(-1, keepdim=True))
     return torch.stack(rows, dim=1), keys, values

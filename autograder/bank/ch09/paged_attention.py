@@ -65,9 +65,9 @@ def pool_walked_through(query, key_pool, value_pool, table, length):
     size, shared = key_pool.shape[1], heads // key_pool.shape[2]
     top = torch.full((heads, 1), -math.inf, dtype=query.dtype)
     mass, total = torch.zeros_like(top), torch.zeros_like(query)
-    for place in range(length):
+    for index in range(length):
         key, value = (
-            pool[table[place // size], place % size].repeat_interleave(shared, 0) for pool in (key_pool, value_pool)
+            pool[table[index // size], index % size].repeat_interleave(shared, 0) for pool in (key_pool, value_pool)
         )
         score = (query * key).sum(-1, keepdim=True) * width**-0.5
         new = torch.maximum(top, score)

@@ -13,8 +13,8 @@ LONGER = [*PUBLISHED, *range(272, 513, 16)]
 def _between(rng: Random) -> Case:
     """A batch a little above one of the sizes, or well between two."""
     sizes = draw_sizes(rng)
-    place = rng.randrange(len(sizes) - 1)
-    low, high = sizes[place], sizes[place + 1]
+    index = rng.randrange(len(sizes) - 1)
+    low, high = sizes[index], sizes[index + 1]
     return Case((rng.choice((min(low + 1, high), (low + high) // 2 + 1)), sizes))
 
 

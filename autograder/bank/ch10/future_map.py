@@ -17,7 +17,7 @@ class _Ring:
         self.most, self.cursor = most, 0
 
     def next(self, count: int) -> list[int]:
-        reserved = [-(self.cursor + place + 1) for place in range(count)]
+        reserved = [-(self.cursor + index + 1) for index in range(count)]
         self.cursor = (self.cursor + count) % (3 * self.most)
         return reserved
 

@@ -55,10 +55,10 @@ def _whole(rng: Random) -> Case:
     """Without chunks: a head that does not fit, and short prompts behind it that would."""
     budget = rng.randint(12, 30)
     requests = []
-    for place, name in enumerate(_names(rng.randint(3, 7))):
+    for index, name in enumerate(_names(rng.randint(3, 7))):
         new = rng.randint(1, 5)
         most = budget - new + 1
-        requests.append((name, rng.randint(most // 2 + 1, most) if place % 3 < 2 else rng.randint(1, 3), new))
+        requests.append((name, rng.randint(most // 2 + 1, most) if index % 3 < 2 else rng.randint(1, 3), new))
     return _served(rng, (budget, 8, 1000, 4, False), requests)
 
 

@@ -39,12 +39,12 @@ MAKERS: dict[str, Callable[[Random], str]] = {"phone": _phone, "signature": _sig
 
 def _near(text: str, rng: Random) -> str:
     """A text that may be just outside the form."""
-    place = rng.randrange(len(text))
+    index = rng.randrange(len(text))
     mark = rng.choice("-.@(), :_a0٣é")
     cut = (
-        text[:place] + text[place + 1 :],
-        text[:place] + mark + text[place:],
-        text[:place] + mark + text[place + 1 :],
+        text[:index] + text[index + 1 :],
+        text[:index] + mark + text[index:],
+        text[:index] + mark + text[index + 1 :],
     )
     return rng.choice((*cut, text + rng.choice(("\n", " ")), text.upper(), text + text))
 

@@ -68,10 +68,10 @@ def compact(value: Any, **more: Any) -> str:
 
 def _broken(text: str, rng: Random) -> str:
     """The text with one byte more, less or another."""
-    place = rng.randrange(len(text))
+    index = rng.randrange(len(text))
     mark = rng.choice('0-,:{}[]"aZ 9.')
     return rng.choice(
-        (text[:place] + text[place + 1 :], text[:place] + mark + text[place:], text[:place] + mark + text[place + 1 :])
+        (text[:index] + text[index + 1 :], text[:index] + mark + text[index:], text[:index] + mark + text[index + 1 :])
     )
 
 

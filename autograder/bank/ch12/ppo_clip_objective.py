@@ -27,7 +27,7 @@ def _told(rng: Random, ratios: list[float], advantages: list[float], clip: float
 def _samples(rng: Random) -> Case:
     """Some samples of each of the four kinds, and others."""
     count, clip = rng.randint(8, 64), rng.choice((0.1, 0.15, 0.3))
-    ratios = [_ratio(rng, clip, (1, 1, -1, -1)[place] if place < 4 else 0) for place in range(count)]
+    ratios = [_ratio(rng, clip, (1, 1, -1, -1)[index] if index < 4 else 0) for index in range(count)]
     advantages = [round(rng.uniform(0.2, 3), 3) * rng.choice((-1, 1)) for _ in range(count)]
     advantages[:4] = [abs(a) * sign for a, sign in zip(advantages, (1, -1, 1, -1), strict=False)]
     return _told(rng, ratios, advantages, clip)
@@ -45,7 +45,7 @@ def _single(rng: Random) -> list[Case]:
 def _nothing_to_gain(rng: Random) -> Case:
     clip = 0.2
     ratios = [_ratio(rng, clip) for _ in range(rng.randint(4, 9))]
-    advantages = [0.0 if place % 2 else round(rng.uniform(-2, 2), 3) for place in range(len(ratios))]
+    advantages = [0.0 if index % 2 else round(rng.uniform(-2, 2), 3) for index in range(len(ratios))]
     return _told(rng, ratios, advantages, clip)
 
 

@@ -15,7 +15,7 @@ def _episodes(lengths: list[int], rng: Random, booleans: bool = False) -> Case:
         Tensor.of([rng.uniform(*ends) for _ in range(size * longest)], "float64", (size, longest))
         for ends in ((-3.0, -0.05), (-4.0, 6.0))
     )
-    kept = [float(place < length) for length in lengths for place in range(longest)]
+    kept = [float(index < length) for length in lengths for index in range(longest)]
     return Case((log_probs, weights, Tensor.of(kept, "bool" if booleans else "float64", (size, longest))))
 
 

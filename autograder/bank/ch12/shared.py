@@ -49,7 +49,7 @@ def several(rng: Random) -> Case:
 
 def both(rng: Random) -> Case:
     count = rng.randint(3, 9)
-    both = [place == 1 or rng.random() < 0.3 for place in range(count)]
+    both = [index == 1 or rng.random() < 0.3 for index in range(count)]
     rewards, values = floats(rng, count), floats(rng, count)
     return Case((rewards, values, has_ended(rng, values, both), both, list(both), *decays(rng)))
 

@@ -28,7 +28,7 @@ def lengths(rng: Random, batch: int, length: int) -> list[int]:
 
 def ending(real: list[int], length: int) -> Rows:
     """A mask of responses with padding at their ends."""
-    return [[float(place < count) for place in range(length)] for count in real]
+    return [[float(index < count) for index in range(length)] for count in real]
 
 
 def holes(rng: Random, batch: int, length: int) -> Rows:
@@ -38,7 +38,7 @@ def holes(rng: Random, batch: int, length: int) -> Rows:
         last = rng.randint(3, length)
         gap = rng.randint(1, last - 2)
         width = rng.randint(1, last - 1 - gap)
-        made.append([float(place < last and not gap <= place < gap + width) for place in range(length)])
+        made.append([float(index < last and not gap <= index < gap + width) for index in range(length)])
     return made
 
 
@@ -46,8 +46,8 @@ def spoiled(given: Rows, mask: Rows, *rests: float) -> Rows:
     """The numbers, with ``rests`` in turn where the mask is 0."""
     return [
         [
-            value if real else rests[place % len(rests)]
-            for place, (value, real) in enumerate(zip(row, kept, strict=True))
+            value if real else rests[index % len(rests)]
+            for index, (value, real) in enumerate(zip(row, kept, strict=True))
         ]
         for row, kept in zip(given, mask, strict=True)
     ]

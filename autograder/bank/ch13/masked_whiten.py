@@ -23,7 +23,7 @@ def _any_white(rng: Random) -> Case:
 
 def _good_and_bad(rng: Random) -> Case:
     """One response is far better than the other."""
-    better = [[value + 4 * (1 - place) for value in row] for place, row in enumerate(rows(rng, 2, 4))]
+    better = [[value + 4 * (1 - index) for value in row] for index, row in enumerate(rows(rng, 2, 4))]
     mask = ending([4, rng.randint(2, 3)], 4)
     return Case((tensor(spoiled(better, mask, 0.0)), tensor(mask)))
 

@@ -25,8 +25,8 @@ def _step_beside_anything(rng: Random) -> list[Case]:
 def _overflow(rng: Random, advantage: float) -> Case:
     """The ratio of a real token is too large for every type, and the clipped term counts."""
     new, old, gains, mask = moved(rng, ending([3, 2], 3), 1.0).args
-    flat, place = [one.tolist() for one in (new, old, gains)], rng.choice((0, 1, 2, 3, 4))
-    flat[0][place], flat[2][place] = flat[1][place] + rng.uniform(720, 1500), advantage
+    flat, index = [one.tolist() for one in (new, old, gains)], rng.choice((0, 1, 2, 3, 4))
+    flat[0][index], flat[2][index] = flat[1][index] + rng.uniform(720, 1500), advantage
     return Case((*(Tensor.of(one, "float64", mask.shape) for one in flat), mask))
 
 

@@ -31,8 +31,8 @@ def _several_ends(rng: Random) -> Case:
     length = rng.randint(5, 10)
     given = [[rng.randint(5, 9) for _ in range(length)] for _ in range(rng.randint(2, 5))]
     for row in given:
-        for place in rng.sample(range(length), rng.randint(2, 3)):
-            row[place] = 2
+        for index in rng.sample(range(length), rng.randint(2, 3)):
+            row[index] = 2
     return Case((draw_tokens(given), 2))
 
 
@@ -52,8 +52,8 @@ def mask_by_loop(tokens, eos):
 
     made = torch.zeros(tokens.shape)
     for row, line in enumerate(tokens.tolist()):
-        for place, token in enumerate(line):
-            made[row, place] = 1
+        for index, token in enumerate(line):
+            made[row, index] = 1
             if token == eos:
                 break
     return made

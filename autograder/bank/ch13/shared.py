@@ -14,8 +14,8 @@ MASK = tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
 def distribution(rng: Random, size: int, zeros: int = 0) -> tuple[float, ...]:
     """A distribution; ``zeros`` of its entries are 0."""
     weights = [rng.randint(2, 40) for _ in range(size)]
-    for place in rng.sample(range(size), zeros):
-        weights[place] = 0
+    for index in rng.sample(range(size), zeros):
+        weights[index] = 0
     return tuple(weight / sum(weights) for weight in weights)
 
 
@@ -26,7 +26,7 @@ def moved(rng: Random, mask: Rows, *rests: float, dtype: str = "float64", far: f
     steps = rows(rng, batch, length, -far, far)
     new = [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(old, steps, strict=True)]
     given = (new, old, rows(rng, batch, length))
-    turned = [(*rests[place:], *rests[:place]) for place in range(3)]
+    turned = [(*rests[index:], *rests[:index]) for index in range(3)]
     return Case(
         tuple(tensor(spoiled(one, mask, *rest), dtype) for one, rest in zip(given, turned, strict=True))
         + (tensor(mask, dtype),)
@@ -51,7 +51,7 @@ def prompts(rng: Random) -> list[Case]:
     return [batch(rng, prompt=1), Case((*whole.args[:2], whole.args[1].shape[1] - 1))]
 
 
-SINES = Tensor.of([2 * math.sin(place) for place in range(24)], "float64", (1, 4, 6))
+SINES = Tensor.of([2 * math.sin(index) for index in range(24)], "float64", (1, 4, 6))
 
 #: Parameters of Llama-2 7B, of InstructGPT's policy, and of its critic and reward model.
 LLAMA2_7B, INSTRUCT, INSTRUCT_SMALL = 6_738_415_616, 175e9, 6e9

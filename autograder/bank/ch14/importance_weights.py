@@ -15,8 +15,8 @@ def _response(rng: Random, low: int = 3, high: int = 12, far: float = 0.8) -> tu
     length = rng.randint(low, high)
     old = [round(-rng.expovariate(0.7) - 1.2, 4) for _ in range(length)]
     new = [round(min(-0.001, log + rng.gauss(0, far)), 4) for log in old]
-    place = rng.randrange(length)
-    new[place] = round(old[place] + rng.uniform(0.3, 1.0), 4)
+    index = rng.randrange(length)
+    new[index] = round(old[index] + rng.uniform(0.3, 1.0), 4)
     return tuple(new), tuple(old)
 
 

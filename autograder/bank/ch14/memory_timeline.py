@@ -34,7 +34,7 @@ def _sizes(rng: Random) -> dict[str, float]:
 
 
 def _held(rng: Random, count: int) -> list[tuple[str, list[str]]]:
-    return [(f"phase {place}", sorted(rng.sample(NAMES, rng.randint(2, 6)))) for place in range(count)]
+    return [(f"phase {index}", sorted(rng.sample(NAMES, rng.randint(2, 6)))) for index in range(count)]
 
 
 def _cycle(rng: Random) -> Case:
@@ -68,8 +68,8 @@ def timeline_by_arrays(phases, sizes, discardable=frozenset()):
     copied = numpy.array([name not in discardable for name in names], dtype=bool)
     held = [numpy.array([name in set(tenants) for name in names], dtype=bool) for _, tenants in phases]
     uses = []
-    for place, (name, _) in enumerate(phases):
-        now, before = held[place], held[place - 1]
+    for index, (name, _) in enumerate(phases):
+        now, before = held[index], held[index - 1]
         parts = now, now & ~before & copied, before & ~now & copied
         uses.append(PhaseUse(name, *(float(amounts @ part) for part in parts)))
     return uses

@@ -21,7 +21,7 @@ def _staged(rng: Random, recompute: str | None = None, shard: str | None = None,
 
 
 def _every_kind(rng: Random) -> list[Case]:
-    pairs = [(recompute, SHARDS[place]) for place, recompute in enumerate(RECOMPUTE)]
+    pairs = [(recompute, SHARDS[index]) for index, recompute in enumerate(RECOMPUTE)]
     return [_staged(rng, recompute, shard, few) for recompute, shard in pairs for few in (True, False)]
 
 

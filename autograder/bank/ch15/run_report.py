@@ -27,7 +27,7 @@ def _plan(layout: tuple[int, int, int, int], microbatches: int, sequence: int) -
 def _sheet(model: Model, tokens: float, plan: Mapping[str, Any]) -> Case:
     """The case of a plan: its inputs, each in the record that has a field of that name."""
     records = (RunLayout, Cluster, Checkpoints, Costs)
-    parts = (kind(**{one.name: plan[one.name] for one in fields(kind) if one.name in plan}) for kind in records)
+    parts = (kind(**{field.name: plan[field.name] for field in fields(kind) if field.name in plan}) for kind in records)
     return Case((model, tokens, *parts))
 
 

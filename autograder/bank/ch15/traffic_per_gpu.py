@@ -22,8 +22,8 @@ def _sent(rng: Random, recompute: str | None = None) -> Case:
 def _alone(rng: Random) -> Case:
     """One rank in some dimensions: nothing to send there."""
     ranks = [rng.choice((2, 4, 8)) for _ in range(4)]
-    for place in rng.sample(range(4), rng.randint(2, 4)):
-        ranks[place] = 1
+    for index in rng.sample(range(4), rng.randint(2, 4)):
+        ranks[index] = 1
     return Case((llama(rng, 16), *ranks, rng.randint(1, 16), 8192))
 
 

@@ -62,7 +62,7 @@ def _rows(named: Mapping[str, Points]) -> list[Spec]:
 def _shapes(names: Iterable[str], layer: Spec) -> Spec:
     """The encoding that gives each name a shape, with the same legend as the colours of the layer."""
     kinds = [*names]
-    scale = {"domain": kinds, "range": [SHAPES[place % len(SHAPES)] for place in range(len(kinds))]}
+    scale = {"domain": kinds, "range": [SHAPES[index % len(SHAPES)] for index in range(len(kinds))]}
     legend = layer["encoding"]["fill"]["legend"]
     return {"field": "name", "type": "nominal", "title": None, "scale": scale, "legend": legend}
 
@@ -103,16 +103,16 @@ class Bar:
 def laid(groups: Mapping[str, Mapping[str, float]], stacked: bool) -> list[Bar]:
     """The bars of groups, group by group: on each other or side by side."""
     parts = parts_of(groups)
-    found = []
+    result = []
     for row, (name, group) in enumerate(groups.items()):
         width = 0.62 if stacked else 0.8 / max(1, len(group))
         foot = 0.0
-        for place, (part, value) in enumerate(group.items()):
-            middle = row if stacked else row + (place - (len(group) - 1) / 2) * width
+        for index, (part, value) in enumerate(group.items()):
+            middle = row if stacked else row + (index - (len(group) - 1) / 2) * width
             colour = COLOURS[parts.index(part) % len(COLOURS)]
-            found.append(Bar(name, part, middle, 0.92 * width, foot if stacked else 0.0, value, colour))
+            result.append(Bar(name, part, middle, 0.92 * width, foot if stacked else 0.0, value, colour))
             foot += value
-    return found
+    return result
 
 
 def parts_of(groups: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -53,13 +53,13 @@ def span_of(charts: Mapping[str, Times]) -> float:
 def laid(times: Times, ranks: int, span: float) -> list[Bar]:
     """The bars of a schedule on an axis of time that ends at ``span``."""
     chunks = max(1, -(-stages_of(times) // ranks))
-    found = []
+    result = []
     for op, (start, end) in times.items():
         stage, kind, microbatch = parse_op(op)
         label = str(microbatch) if end - start > room(0.012, 0.024) * span * len(str(microbatch)) else ""
         name, ground = _looks(kind, stage // ranks, chunks)
-        found.append(Bar(op, stage % ranks, start, end, name, ground, label))
-    return found
+        result.append(Bar(op, stage % ranks, start, end, name, ground, label))
+    return result
 
 
 def _looks(kind: Kind, chunk: int, chunks: int) -> tuple[str, str]:
