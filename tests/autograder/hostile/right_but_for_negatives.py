@@ -1,6 +1,6 @@
 """Is right where nothing has to be refused."""
 # item: call
-# earns: 1.5
+# earns: 2.5
 # ends: value
 # needs: nothing
 def answer(x):

@@ -1,6 +1,6 @@
 """Refuses with an exception of its own that is a ValueError by descent only."""
 # item: call
-# earns: 1.5
+# earns: 2.5
 # ends: value raised
 # needs: nothing
 class Negative(ValueError):
