@@ -132,7 +132,7 @@ def step_by_hand(stage, inputs, targets, shape):
     return result.item() if rank == ranks - 1 else None
 
 
-LOSS = "output, gradient = torch.nn.functional.mse_loss(output, _given(targets)), torch.ones(())"
+LOSS = "output, gradient = torch.nn.functional.mse_loss(output, wanted), torch.ones(())"
 
 
 EXERCISE = Build(
@@ -220,7 +220,7 @@ EXERCISE = Build(
         Right(
             "the mean of squares, and the gradient times the output",
             edits=(
-                (LOSS, "output, gradient = (output - _given(targets)).square().mean(), torch.ones(())"),
+                (LOSS, "output, gradient = (output - wanted).square().mean(), torch.ones(())"),
                 ("        output.backward(gradient)", "        (output * gradient).sum().backward()"),
             ),
         ),

@@ -122,7 +122,7 @@ EXERCISE = Build(
             ),
         ),
         Promise("without nan", why="no rank is handed nan: it says what the caller sees to"),
-        Promise("may be empty on some ranks.", edit=("    if x.numel():", "    if x is not None:")),
+        Promise("may be empty on some ranks, but not on all.", edit=("    if x.numel():", "    if x is not None:")),
         Promise(
             "Unchanged afterwards.", edit=("    return max(candidates", "    x.zero_()\n    return max(candidates")
         ),

@@ -145,7 +145,7 @@ EXERCISE = Build(
         ),
         Promise("Args: query: of the new token, [heads, d].", why="what it is called with"),
         Promise(
-            "length: tokens of the sequence, the new one included: it sees them all.",
+            "length: tokens of the sequence, the new one included: it sees them all;",
             edit=("flatten(0, 1)[:length]", "flatten(0, 1)[: max(1, length - 1)]"),
         ),
         Promise(

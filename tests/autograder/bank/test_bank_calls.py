@@ -46,12 +46,13 @@ def test_the_reference_answers_as_the_cases_say(item, keys):
 @pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(("item", "slip"), SLIPS, ids=named)
 def test_no_key_lets_a_slip_pass(item, slip):
-    """Two wrong answers at least, so that it can be named; with one key, ``test_full_marks`` says so of every slip."""
+    """Two wrong answers at least, so that it can be named, or one that is not refused; with one key,
+    ``test_full_marks`` says of every slip that it is named."""
     for key in range(20):
         cases, expected = answered(item.id, key)
         outcomes = trusted.run(item, item.program_of(slip), cases)
         faults = [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
-        assert sum(fault is not None for fault in faults) >= 2, key
+        assert sum(fault is not None for fault in faults) >= (1 if "raise" in slip.sentence else 2), key
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=named)
