@@ -9,7 +9,7 @@ RUN := .venv/bin/python
 # Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck clauses pages text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck promises pages text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -62,8 +62,8 @@ mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a referen
 luck: ready ## ITEM=05-zero-memory, or every item: right programs in other formulations, graded with 200 keys
 	@$(RUN) -m tools.luck $(if $(ITEM),--only $(ITEM))
 
-clauses: ready ## ITEM=05-zero-memory, or every item: check docstrings against cases
-	@$(RUN) -m tools.clauses $(if $(ITEM),--only $(ITEM))
+promises: ready ## ITEM=05-zero-memory, or every item: check docstrings against cases
+	@$(RUN) -m tools.promises $(if $(ITEM),--only $(ITEM))
 
 pages: ready ## N=03, or every page: what each section asks of its reader, and the limits that it breaks
 	@$(RUN) -m tools.pages $(N)
