@@ -8,9 +8,11 @@ from random import Random
 from autograder.items import Case, Group
 
 
-def listed(name: str, cases: Callable[[Random], Sequence[Case]], hint: str, count: int | None = None) -> Group:
+def listed(
+    name: str, cases: Callable[[Random], Sequence[Case]], hint: str, count: int | None = None, step: str = ""
+) -> Group:
     """A group that always has all of ``cases(rng)``, which must give the same number of cases for every generator.
 
     If ``count`` is larger than that number, the rest are picked from further lists.
     """
-    return Group(name, lambda rng: rng.choice(cases(rng)), count or len(cases(Random(0))), hint, cases)
+    return Group(name, lambda rng: rng.choice(cases(rng)), count or len(cases(Random(0))), hint, cases, step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch05.rules import Events, Values, exactly
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
@@ -28,18 +29,8 @@ def _whole(rng: Random, ranks: int, length: int, padding: int) -> Case:
     return Case(tuple((vector(length), numel, vector(numel)) for _ in range(ranks)))
 
 
-def _even(rng: Random) -> Case:
-    return _whole(rng, rng.randint(2, 4), rng.randint(1, 30), 0)
-
-
 def _even_of_each(rng: Random) -> list[Case]:
     return [_whole(rng, ranks, length, 0) for ranks, length in ((2, 5), (3, 7), (4, 1))]
-
-
-def _odd(rng: Random) -> Case:
-    ranks = rng.randint(2, 4)
-    length = rng.randint(ranks, 30)
-    return _whole(rng, ranks, length, rng.randint(1, ranks - 1))
 
 
 def _odd_of_each(rng: Random) -> list[Case]:
@@ -70,10 +61,8 @@ EXERCISE = Build(
         Case(((Tensor.of([1.0, 2.0], "float64"), 2, Tensor.of([1.0, -1.0], "float64")),)),
     ),
     groups=(
-        Group("slices", _even, 3, "Follow a slice to the whole, and the gradient of the whole back.", _even_of_each),
-        Group(
-            "padding", _odd, 2, "The last slices may end in padding: cut it off, and pad the gradient.", _odd_of_each
-        ),
+        listed("slices", _even_of_each, "Follow a slice to the whole, and the gradient of the whole back."),
+        listed("padding", _odd_of_each, "The last slices may end in padding: cut it off, and pad the gradient."),
         Group("one rank", _alone, 1, "One rank has the whole parameter."),
     ),
     slips=(

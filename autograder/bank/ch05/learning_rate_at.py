@@ -58,12 +58,10 @@ EXERCISE = Build(
         Case((25, 1.0, 4, 10, 0.1)),
     ),
     groups=(
-        Group(
+        listed(
             "along the run",
-            _along,
-            8,
-            "A straight line up to `peak` at step `warmup`, then half a cosine over the steps that are left.",
             lambda rng: [_along(rng, where) for where in ("warm-up", "cosine") * 4],
+            "A straight line up to `peak` at step `warmup`, then half a cosine over the steps that are left.",
         ),
         listed("at the edges", _edges, "Steps count from 1."),
         Group("after the end", _after, 3, "From `total` on the rate is `minimum`."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 RULES = ("linear", "sqrt", "noise")
@@ -59,12 +60,10 @@ EXERCISE = Build(
         Case((0.1, 256, 8192, "linear")),  # Goyal et al. (2017): 3.2
     ),
     groups=(
-        Group(
+        listed(
             "three rules",
-            _rule,
-            11,
-            "Each rule is the base rate times a factor that is 1 for the base batch; only `noise` uses `noise_scale`.",
             lambda rng: [_rule(rng, rule) for rule in RULES * 3] + [_rule(rng, rule, True) for rule in RULES[:2]],
+            "Each rule is the base rate times a factor that is 1 for the base batch; only `noise` uses `noise_scale`.",
         ),
         Group("limits", _limits, 4, "For a large noise scale the rule is linear, for a small one it is constant."),
         Group("the same batch", _same_batch, 3, "For the base batch every rule gives the base rate."),

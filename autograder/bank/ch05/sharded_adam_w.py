@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch05.rules import Events, Values, exactly
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -33,10 +34,6 @@ def _steps(ranks: int, seed: int, steps: int = 3, shapes: tuple[tuple[int, ...],
 def _padded(rng: Random) -> Case:
     """66 is not a multiple of 4."""
     return _steps(4, rng.randrange(10**6))
-
-
-def _trained(rng: Random) -> Case:
-    return _steps(rng.randint(2, 4), rng.randrange(10**6), rng.randint(3, 5), lr=rng.choice((0.01, 0.1)))
 
 
 def _trained_of_each(rng: Random) -> list[Case]:
@@ -75,7 +72,7 @@ EXERCISE = Build(
         _steps(2, 3, 20, ((3, 3),), dtype="bfloat16", lr=1e-3),
     ),
     groups=(
-        Group("two or three ranks", _trained, 2, "Each rank moves its slice by the mean gradient.", _trained_of_each),
+        listed("two or three ranks", _trained_of_each, "Each rank moves its slice by the mean gradient."),
         Group("padding", _padded, 1, "The number of ranks need not divide that of the parameters: pad with zeros."),
         Group("options", _options, 1, "Mean, not sum; the decay acts on the weights, not on the gradient."),
         Group("bf16 weights", _half, 1, "The states are fp32, the weights may be bf16: keep a master copy."),

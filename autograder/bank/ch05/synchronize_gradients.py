@@ -51,11 +51,6 @@ def _counts(rng: Random, ranks: int) -> list[int]:
     return rng.sample(range(1, 30), ranks)
 
 
-def _unequal(rng: Random) -> Case:
-    ranks = rng.randint(2, 4)
-    return _rows(rng, _counts(rng, ranks), [rng.randint(1, 40) for _ in range(3)])
-
-
 def _unequal_of_each(rng: Random) -> list[Case]:
     """Three ranks, and four with a tensor that no small number divides and that a cap of a few kB would part."""
     return [_rows(rng, _counts(rng, ranks), sizes) for ranks, sizes in ((3, [7, 2, 5]), (4, [13, 1009, 7]))]
@@ -130,7 +125,7 @@ EXERCISE = Build(
         _filled((1, 8, 3, 6), 32.0),
     ),
     groups=(
-        Group("unequal counts", _unequal, 2, "Ranks have unequal numbers of rows.", _unequal_of_each),
+        listed("unequal counts", _unequal_of_each, "Ranks have unequal numbers of rows."),
         listed(
             "unused weights",
             _unused_of_each,

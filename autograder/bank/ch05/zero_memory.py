@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch05.shared import parameters, several_ranks, states
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -40,12 +41,10 @@ EXERCISE = Build(
         Case((0, 2, 8)),
     ),
     groups=(
-        Group(
+        listed(
             "stages and ranks",
-            states,
-            8,
+            lambda rng: [states(rng, stage) for stage in (0, 1, 2, 3) * 2],
             "Stages add up, and what a stage slices is divided by the number of ranks.",
-            corners=lambda rng: [states(rng, stage) for stage in (0, 1, 2, 3) * 2],
         ),
         Group(
             "other byte sizes",
@@ -54,12 +53,10 @@ EXERCISE = Build(
             "The three byte arguments may be given, by position or by name, and may be 0 or fractions.",
             corners=lambda rng: [_bytes_given(rng, stage) for stage in (0, 1, 2, 3)],
         ),
-        Group(
+        listed(
             "one rank",
-            _one_rank,
-            4,
+            lambda rng: [_one_rank(rng, stage) for stage in range(4)],
             "With one rank, every stage holds everything.",
-            corners=lambda rng: [_one_rank(rng, stage) for stage in range(4)],
         ),
         Group(
             "few parameters",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch05.shared import parameters, several_ranks, states
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -44,12 +45,10 @@ EXERCISE = Build(
         Case((7e9, 2, 1)),
     ),
     groups=(
-        Group(
+        listed(
             "stages",
-            states,
-            8,
+            lambda rng: [states(rng, stage) for stage in (0, 1, 2, 3) * 2],
             "Write down each collective of a stage: which tensor does it move, and how often in a step?",
-            corners=lambda rng: [states(rng, stage) for stage in (0, 1, 2, 3) * 2],
         ),
         Group(
             "other byte sizes",
@@ -58,12 +57,10 @@ EXERCISE = Build(
             "Weights and gradients may differ in size: which of them does each collective move?",
             corners=lambda rng: [_sent_bytes(rng, stage) for stage in range(4)],
         ),
-        Group(
+        listed(
             "several micro-steps",
-            _sent_often,
-            8,
+            lambda rng: [_sent_often(rng, stage) for stage in (0, 1, 2, 3) * 2],
             "A rank that keeps whole gradients reduces once; one that keeps a slice has to reduce in every micro-step.",
-            corners=lambda rng: [_sent_often(rng, stage) for stage in (0, 1, 2, 3) * 2],
         ),
         Group(
             "weights kept for the backward pass",

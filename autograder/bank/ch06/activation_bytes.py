@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 GPT3 = (2048, 1, 12_288, 96)
@@ -92,13 +93,11 @@ EXERCISE = Build(
     ),
     groups=(
         Group("one rank", _plain, 5, "Count the tensors around the layers, those inside, and the attention matrix."),
-        Group(
+        listed(
             "split and recomputed",
-            _split,
-            9,
+            _split_of_each,
             "Full recomputation keeps only the layer's input, selective drops the attention matrix and nothing else. "
             "Without sequence parallelism, only what is inside the split layers is divided.",
-            _split_of_each,
         ),
         Group(
             "other layers",

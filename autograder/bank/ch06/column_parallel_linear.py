@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch06.rules import bytes_of, calls_at_most
-from autograder.bank.ch06.shared import A_VIEW, batches, draw_any, several, tensor, vector
+from autograder.bank.ch06.shared import A_VIEW, batches, several, tensor, vector
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
+from autograder.items import Build, Case, Promise, Right, Slip, Tensor
 
 
 def _column(
@@ -58,12 +58,10 @@ EXERCISE = Build(
         _column(Random("column"), 3, 6, 4),
     ),
     groups=(
-        Group(
+        listed(
             "two to four ranks",
-            draw_any(_column),
-            3,
-            "Rank r keeps the r-th block of rows, and each rank has a part of the gradient of x.",
             several(_column),
+            "Rank r keeps the r-th block of rows, and each rank has a part of the gradient of x.",
         ),
         listed("batches", batches(_column), "There may be one rank, no bias, no batch or two dimensions of it."),
         listed("joined", _gathered, "With gather_output, each rank takes its own slice of the gradient."),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch06.shared import LOOK_UP_RULE, look_up, look_up_shapes, looked_up, table
-from autograder.items import Case, Debug, Group, Promise, Right, Slip
+from autograder.bank.groups import listed
+from autograder.items import Case, Debug, Promise, Right, Slip
 
 
 def _bare(cases: list[Case]) -> list[Case]:
@@ -33,19 +34,15 @@ EXERCISE = Debug(
     wrong=wrong_embed,
     cases=(table(back=False), *_bare([look_up(Random("debug look up"), 3, 2, (2, 2), 2)])),
     groups=(
-        Group(
+        listed(
             "two to four ranks",
-            lambda rng: _bare([rng.choice(looked_up(rng))])[0],
-            3,
-            "Each row should come from the rank that owns it, and from no other.",
             lambda rng: _bare(looked_up(rng)),
+            "Each row should come from the rank that owns it, and from no other.",
         ),
-        Group(
+        listed(
             "shapes",
-            lambda rng: _bare([rng.choice(look_up_shapes(rng))])[0],
-            3,
-            "There may be one rank, a single id, or two dimensions of them.",
             lambda rng: _bare(look_up_shapes(rng)),
+            "There may be one rank, a single id, or two dimensions of them.",
         ),
     ),
     slips=(

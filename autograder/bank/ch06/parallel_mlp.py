@@ -7,17 +7,12 @@ from random import Random
 from autograder.bank.ch06.rules import bytes_of, calls_at_most
 from autograder.bank.ch06.shared import tensor
 from autograder.bank.groups import listed
-from autograder.items import Build, Case, Group, Right, Slip, Tensor
+from autograder.items import Build, Case, Right, Slip, Tensor
 
 
 def _mlp(rng: Random, ranks: int, hidden: int, ffn: int, batch: tuple[int, ...]) -> Case:
     shapes = ((*batch, hidden), (ffn, hidden), (ffn,), (hidden, ffn), (hidden,), (*batch, hidden))
     return Case((tuple(tensor(rng, *shape) for shape in shapes),) * ranks)
-
-
-def _ordinary(rng: Random) -> Case:
-    ranks = rng.randint(2, 4)
-    return _mlp(rng, ranks, rng.randint(2, 6), ranks * rng.randint(2, 5), (rng.randint(1, 4),))
 
 
 def _ordinary_of_each(rng: Random) -> list[Case]:
@@ -55,12 +50,10 @@ EXERCISE = Build(
         _mlp(Random("mlp 1"), 1, 2, 3, (1,)),
     ),
     groups=(
-        Group(
+        listed(
             "two to four ranks",
-            _ordinary,
-            3,
-            "The first layer puts out just the slice that the second one takes in.",
             _ordinary_of_each,
+            "The first layer puts out just the slice that the second one takes in.",
         ),
         listed(
             "batches",

@@ -35,10 +35,6 @@ def _loss(
     return Case(tuple((part, target, back) for part in parts))
 
 
-def _ordinary(rng: Random) -> Case:
-    return _loss(rng, rng.randint(2, 4), rng.randint(2, 8), (rng.randint(2, 5),))
-
-
 def _ordinary_of_each(rng: Random) -> list[Case]:
     return [_loss(rng, ranks, rng.randint(2, 8), (rng.randint(3, 5),)) for ranks in (3, 4)]
 
@@ -89,20 +85,16 @@ EXERCISE = Build(
         _of([1, 2, 3], target=0),
     ),
     groups=(
-        Group(
+        listed(
             "several ranks",
-            _ordinary,
-            2,
-            "All ranks share one maximum, one sum of exponentials and the target's logit.",
             _ordinary_of_each,
+            "All ranks share one maximum, one sum of exponentials and the target's logit.",
         ),
         listed("large and small logits", _scales, "Logits may be thousands, and the exponentials must not overflow."),
-        Group(
+        listed(
             "shapes",
-            lambda rng: rng.choice(_shapes(rng)),
-            2,
-            "There may be one rank, no batch or two dimensions of it, or all targets on one rank.",
             lambda rng: _shapes(rng)[:2],
+            "There may be one rank, no batch or two dimensions of it, or all targets on one rank.",
         ),
         Group(
             "half precision",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from autograder.bank.ch07.shared import BIG, DENSE, MIDDLE
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Slip, lazily
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, MIXTRAL_8X7B
@@ -116,19 +117,15 @@ EXERCISE = Build(
         Case((Job(LLAMA3_70B, 8, 1024, 4096),)),
     ),
     groups=(
-        Group(
+        listed(
             "jobs",
-            lambda rng: _telling(rng, rng.randrange(3)),
-            6,
-            "Of the layouts whose states and activations fit, the one with the least time; then the order of ties.",
             lambda rng: [_telling(rng, which) for which in (0, 1, 2, 0, 1, 2)],
+            "Of the layouts whose states and activations fit, the one with the least time; then the order of ties.",
         ),
-        Group(
+        listed(
             "near ties",
-            lambda rng: rng.choice(_near_ties(rng)),
-            4,
-            "Times are equal when they agree within a relative 1e-9, and only then does the order of ties decide.",
             _near_ties,
+            "Times are equal when they agree within a relative 1e-9, and only then does the order of ties decide.",
         ),
         Group("another limit", _with_limit, 2, "The limit takes the place of the GPU's memory; the reserve stays."),
         Group("too large", _too_large, 1, "Where no layout fits, the answer is None."),

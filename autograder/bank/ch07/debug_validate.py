@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Case, Debug, Group, Promise, Slip, invalid
 
 
@@ -53,12 +54,10 @@ EXERCISE = Debug(
         invalid(100, 8, 1, 4, 3),
     ),
     groups=(
-        Group(
+        listed(
             "meshes",
-            _fitting,
-            9,
-            "A mesh that takes exactly the GPUs that there are is right; any other must raise ValueError.",
             lambda rng: [*_off(rng), *(_fitting(rng) for _ in range(4))],
+            "A mesh that takes exactly the GPUs that there are is right; any other must raise ValueError.",
         ),
         Group("without CP", _without_context, 2, "A CP of 1 changes nothing."),
     ),

@@ -8,6 +8,7 @@ from math import ceil
 from random import Random
 
 from autograder.bank.ch07.shared import BIG, DENSE, MIDDLE
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, lazily
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import GPT2_XL, LLAMA2_13B, LLAMA3_8B, LLAMA32_1B, MIXTRAL_8X7B, Model
@@ -116,22 +117,10 @@ EXERCISE = Build(
         Group(
             "split models", _split, 5, "TP and PP divide the parameters; a stage holds several micro-batches.", _splits
         ),
-        Group(
-            "replicas",
-            _replicated,
-            3,
-            "What ZeRO divides, it divides among all dp cp ranks that hold the same shard.",
-            _replicas,
-        ),
+        listed("replicas", _replicas, "What ZeRO divides, it divides among all dp cp ranks that hold the same shard."),
         Group("chunks", _with_chunks, 3, "Chunks on a rank hold more micro-batches than whole stages."),
         Group("recomputation", _recomputed, 3, "Recomputation keeps the inputs of the layers, and one layer in full."),
-        Group(
-            "experts",
-            _with_experts,
-            3,
-            "Experts are divided among EP ranks; copies of one expert are fewer.",
-            _mixtures,
-        ),
+        listed("experts", _mixtures, "Experts are divided among EP ranks; copies of one expert are fewer."),
     ),
     slips=(
         Slip(

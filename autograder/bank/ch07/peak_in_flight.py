@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch07.draws import one_of_each
-from autograder.bank.ch07.shared import NAMES
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Slip, invalid, lazily
 
 pipeline = lazily("solutions.ch07.pipeline")
@@ -31,10 +31,6 @@ def _rank_order(rng: Random, name: str) -> Case:
 
 def _of_each(rng: Random) -> list[Case]:
     return [_rank_order(rng, name) for name in ("1f1b", "1f1b", "1f1b", "interleaved", "interleaved", "zb-h1", "zb-h1")]
-
-
-def _any_order(rng: Random) -> Case:
-    return _rank_order(rng, rng.choice(NAMES))
 
 
 def _shuffled(rng: Random) -> Case:
@@ -70,7 +66,7 @@ EXERCISE = Build(
         invalid(["0B0", "0F0"]),
     ),
     groups=(
-        Group("schedules", _any_order, 7, "One more at a forward, one less when its activations are free.", _of_each),
+        listed("schedules", _of_each, "One more at a forward, one less when its activations are free."),
         Group("random orders", _shuffled, 8, "Whatever the order, count what is held after each operation."),
         Group("nothing", lambda rng: Case(([],)), 1, "An empty order holds nothing."),
         one_of_each("not held", _not_held, "A backward of a micro-batch that is not held must raise ValueError."),

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch07.draws import one_of_each
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
@@ -86,12 +87,10 @@ EXERCISE = Build(
             "Softmax over all experts of a token, keep the largest, then divide by their sum if that is asked for.",
             _routed_of_each,
         ),
-        Group(
+        listed(
             "other precisions",
-            _half,
-            6,
-            "Logits may come in half precision: the softmax is taken in float32. Those in float64 stay in float64.",
             _wide,
+            "Logits may come in half precision: the softmax is taken in float32. Those in float64 stay in float64.",
         ),
         one_of_each(
             "one expert, all, no tokens",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch08.words import H100, LLAMA, machine, model
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -41,7 +42,7 @@ EXERCISE = Build(
     groups=(
         Group("mixed contexts", _mixed, 5, "Every sequence brings its own keys and values; the weights are read once."),
         Group("large batches", _many, 4, "With short contexts a large batch computes longer than it reads."),
-        Group("nothing cached, nobody there", lambda rng: _no_step(rng)[0], 4, "No sequence, no step.", _no_step),
+        listed("nothing cached, nobody there", _no_step, "No sequence, no step."),
     ),
     slips=(
         Slip(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Case, Debug, Group, Promise, Right, Slip
 
 
@@ -42,7 +43,7 @@ EXERCISE = Debug(
     cases=(Case((72.0, 16.0, 131_072, 8192)), Case((576.0, 141.1, 327_680, 32_768)), Case((24.0, 141.1, 327_680, 64))),
     groups=(
         Group("GPUs", _gpu, 8, "Divide bytes by bytes."),
-        Group("no room", lambda rng: rng.choice(_full(rng)), 3, "Where the weights take all, no request fits.", _full),
+        listed("no room", _full, "Where the weights take all, no request fits."),
     ),
     slips=(
         Slip("GB were divided by GiB, 7.4 % apart: divide bytes by bytes.", wrong_units),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 from rankzero.facts.units import GB
 
@@ -50,13 +51,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("machines", _machine, 9, "All GPUs' usable memory, less their overhead and the weights.", _machines),
-        Group(
-            "nothing left",
-            lambda rng: rng.choice(_too_small(rng)),
-            4,
-            "Where weights and overhead take everything, no token fits: 0.",
-            _too_small,
-        ),
+        listed("nothing left", _too_small, "Where weights and overhead take everything, no token fits: 0."),
     ),
     slips=(
         Slip(

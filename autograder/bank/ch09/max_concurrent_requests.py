@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Slip
 
 
@@ -50,7 +51,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("pools", _any_pool, 12, "Whole blocks of the pool, over the blocks that one request takes.", _pools),
-        Group("ends", lambda rng: rng.choice(_ends(rng)), 4, "Less than a block holds nothing.", _ends),
+        listed("ends", _ends, "Less than a block holds nothing."),
     ),
     slips=(
         Slip(

@@ -6,6 +6,7 @@ import math
 from random import Random
 
 from autograder.bank.ch09.shared import drawn
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
@@ -100,13 +101,7 @@ EXERCISE = Build(
     groups=(
         Group("pools", _any_pool, 6, "Token i lies in block table[i // block_size]; only length tokens count.", _pools),
         Group("NaN in unused places", _with_nan, 3, "Nothing that is not of the sequence may reach the output."),
-        Group(
-            "ends",
-            lambda rng: rng.choice(_edges(rng)),
-            4,
-            "One token, full blocks, blocks of one token, heads that share nothing.",
-            _edges,
-        ),
+        listed("ends", _edges, "One token, full blocks, blocks of one token, heads that share nothing."),
     ),
     slips=(
         Slip("The places after the last token were read: only length tokens are there.", edit=("[:length]", "")),

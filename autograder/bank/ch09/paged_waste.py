@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -39,7 +40,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("sequences", _sequences, 8, "Round each sequence up to whole blocks; the share is of what was taken."),
-        Group("empty and full", lambda rng: rng.choice(_empty(rng)), 5, "A sequence of 0 takes no block.", _empty),
+        listed("empty and full", _empty, "A sequence of 0 takes no block."),
     ),
     slips=(
         Slip(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -49,13 +50,7 @@ EXERCISE = Build(
         Group(
             "fleets", _fleet, 10, "Count what is stored: the shared blocks once, the rest for each request.", _fleets
         ),
-        Group(
-            "ends",
-            lambda rng: rng.choice(_edges(rng)),
-            6,
-            "One request saves nothing, nor does a prefix shorter than a block.",
-            _edges,
-        ),
+        listed("ends", _edges, "One request saves nothing, nor does a prefix shorter than a block."),
     ),
     slips=(
         Slip(

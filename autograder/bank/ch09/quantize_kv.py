@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
@@ -72,7 +73,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("vectors", _any_shape, 7, "Each vector has a scale of its own: its largest magnitude.", _shapes),
-        Group("zeros", lambda rng: rng.choice(_zeros(rng)), 3, "A vector of zeros has the scale 1.", _zeros),
+        listed("zeros", _zeros, "A vector of zeros has the scale 1."),
         Group("ties", _tie, 3, "A quotient halfway between two integers is rounded to the even one."),
     ),
     slips=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch11.shared import factored_out, share
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -36,14 +37,12 @@ EXERCISE = Build(
     ),
     groups=(
         Group("rounds", _round, 7, "1 + alpha + alpha^2 + ... + alpha^k."),
-        Group(
+        listed(
             "acceptance at and near 1",
-            lambda rng: rng.choice(_near_one(rng)),
-            6,
-            "At acceptance 1 all k drafts are accepted, and one more token comes.",
             _near_one,
+            "At acceptance 1 all k drafts are accepted, and one more token comes.",
         ),
-        Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "A pass gives one token whatever was drafted.", _ends),
+        listed("ends", _ends, "A pass gives one token whatever was drafted."),
     ),
     slips=(
         Slip(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 _SET = 'logits.masked_fill(~kept, float("-inf"))'
@@ -43,7 +44,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("masks", _masked, 5, "Allowed logits stay, all others are minus infinity, and the input stays as it is."),
-        Group("one, all, none above zero", lambda rng: rng.choice(_ends(rng)), 4, "Any logit may be allowed.", _ends),
+        listed("one, all, none above zero", _ends, "Any logit may be allowed."),
     ),
     slips=(
         Slip(

@@ -6,6 +6,7 @@ import itertools
 from random import Random
 
 from autograder.bank.ch11.shared import factored_out, share
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -81,27 +82,13 @@ EXERCISE = Build(
     groups=(
         Group("good drafts", _worth, 6, "Compare the speed-ups of all lengths, not the tokens per pass."),
         Group("poor drafts", _poor, 4, "What counts is that alpha is above c, not above a half."),
-        Group(
-            "no draft pays",
-            lambda rng: rng.choice(_worthless(rng)),
-            4,
-            "Where no length beats plain decoding the answer is 0.",
-            _worthless,
-        ),
-        Group(
+        listed("no draft pays", _worthless, "Where no length beats plain decoding the answer is 0."),
+        listed(
             "ties",
-            lambda rng: rng.choice(_ties(rng)),
-            4,
-            "What is better by less than 1e-12 of the speed-up is not better; what is better by a billionth is.",
             _ties,
+            "What is better by less than 1e-12 of the speed-up is not better; what is better by a billionth is.",
         ),
-        Group(
-            "bounded",
-            lambda rng: rng.choice(_bounded(rng)),
-            3,
-            "max_length itself may be the answer, and nothing above it.",
-            _bounded,
-        ),
+        listed("bounded", _bounded, "max_length itself may be the answer, and nothing above it."),
     ),
     slips=(
         Slip(

@@ -6,7 +6,8 @@ import math
 from random import Random
 
 from autograder.bank.ch11.shared import PAIR_CASES, PAIRS, apart, row
-from autograder.items import Build, Case, Group, Promise, Right, Slip
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Promise, Right, Slip
 
 
 def _equal_or_apart(rng: Random) -> list[Case]:
@@ -36,13 +37,7 @@ EXERCISE = Build(
     cases=PAIR_CASES,
     groups=(
         *PAIRS[:2],
-        Group(
-            "equal or apart",
-            lambda rng: rng.choice(_equal_or_apart(rng)),
-            3,
-            "Where p and q are equal nothing is left over: then p.",
-            _equal_or_apart,
-        ),
+        listed("equal or apart", _equal_or_apart, "Where p and q are equal nothing is left over: then p."),
     ),
     slips=(
         Slip(

@@ -223,18 +223,14 @@ EXERCISE = Build(
     groups=(
         Group("objects", _flat, 5, "Properties in the order of the schema, no blanks, integers without leading zeros."),
         Group("lists", _list, 4, "Commas are between two items, and nowhere else; count them."),
-        Group(
-            "bounds", lambda rng: rng.choice(_bounded(rng)), 5, "A list or a string may be bound to be empty.", _bounded
-        ),
+        listed("bounds", _bounded, "A list or a string may be bound to be empty."),
         Group("keys and values", _strange, 4, "A key may hold any character: write it as JSON, then escape it."),
         Group("enum", _values, 4, "Values of an enum are written as JSON.", lambda rng: [_values(rng, typed=True)]),
         Group("nested", _nested, 3, "A schema in a schema is a pattern in a pattern.", _levels),
-        Group(
+        listed(
             "annotations",
-            lambda rng: rng.choice(_annotated(rng)),
-            2,
-            "Titles, descriptions and the like say nothing about the texts; a property may have such a name.",
             _annotated,
+            "Titles, descriptions and the like say nothing about the texts; a property may have such a name.",
         ),
         listed(
             "beyond a pattern",

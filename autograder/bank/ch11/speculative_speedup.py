@@ -6,6 +6,7 @@ import math
 from random import Random
 
 from autograder.bank.ch11.shared import factored_out, share
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -43,9 +44,7 @@ EXERCISE = Build(
     groups=(
         Group("drafts", _priced, 6, "A round costs k draft passes and one target pass."),
         Group("dear verification", _verified, 4, "The target's pass over k + 1 positions costs v."),
-        Group(
-            "ends", lambda rng: rng.choice(_price_ends(rng)), 3, "No draft, a perfect draft, a free one.", _price_ends
-        ),
+        listed("ends", _price_ends, "No draft, a perfect draft, a free one."),
     ),
     slips=(
         Slip(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch11.shared import P, Q, by_bisection, draw_round, row
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -60,22 +61,16 @@ EXERCISE = Build(
         Case(([2], [Q], [P, (0.0, 0.0, 0.0, 1.0)], [0.1, 0.2])),
     ),
     groups=(
-        Group(
-            "rounds",
-            lambda rng: rng.choice(_ordinary(rng)),
-            7,
-            "Walk through the drafts; at the first rejected one the round ends with a replacement.",
-            _ordinary,
+        listed(
+            "rounds", _ordinary, "Walk through the drafts; at the first rejected one the round ends with a replacement."
         ),
         Group("zeros", _with_zeros, 5, "A token may be impossible for the target, or for the draft."),
-        Group("short", lambda rng: rng.choice(_short(rng)), 3, "No draft, or a single one, is a round too.", _short),
-        Group(
+        listed("short", _short, "No draft, or a single one, is a round too."),
+        listed(
             "edges",
-            lambda rng: rng.choice(_edges(rng)),
-            3,
+            _edges,
             "u q < p accepts, u q = p does not; what rounding leaves goes to the last id with any mass; what comes "
             "after a rejected token is not judged.",
-            _edges,
         ),
     ),
     slips=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -50,7 +51,7 @@ EXERCISE = Build(
     groups=(
         Group("episodes that end", _episode, 6, "A return is the reward plus the discounted return of the next step."),
         Group("episodes that are cut off", _cut_off, 5, "The bootstrap is the return after the last step."),
-        Group("edges", lambda rng: rng.choice(_edges(rng)), 4, "No step, discounts of 0 and 1, many steps.", _edges),
+        listed("edges", _edges, "No step, discounts of 0 and 1, many steps."),
     ),
     slips=(
         Slip(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch12.shared import both, episode, several
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -69,7 +70,7 @@ EXERCISE = Build(
             "Nothing flows from one episode into the one before it, however that one ended.",
         ),
         Group("both flags", both, 2, "Where both flags are set, the world ended."),
-        Group("edges", lambda rng: rng.choice(_edges(rng)), 6, "No step, one step; 0 and 1 for either decay.", _edges),
+        listed("edges", _edges, "No step, one step; 0 and 1 for either decay."),
     ),
     slips=(
         Slip(

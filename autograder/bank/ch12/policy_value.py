@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 #: Five states in a row, left and right with equal chances; leaving on the right earns 1.
@@ -97,12 +98,8 @@ EXERCISE = Build(
             "chains that may end", _may_end, 5, "What a row lacks to 1 is the probability that the episode ends there."
         ),
         Group("no discount", _undiscounted, 3, "With a discount of 1 the ends keep values finite."),
-        Group(
-            "edges",
-            lambda rng: rng.choice(_chain_edges(rng)),
-            5,
-            "No state; steps that all end; discount 0; a row may miss the sum 1 by up to 1e-9.",
-            _chain_edges,
+        listed(
+            "edges", _chain_edges, "No state; steps that all end; discount 0; a row may miss the sum 1 by up to 1e-9."
         ),
     ),
     slips=(

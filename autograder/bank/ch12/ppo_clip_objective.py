@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -76,13 +77,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("many samples", _samples, 6, "The smaller of two terms for each sample; then means."),
-        Group(
-            "one sample",
-            lambda rng: rng.choice(_single(rng)),
-            4,
-            "Where the ratio moved against the advantage nothing is clipped.",
-            _single,
-        ),
+        listed("one sample", _single, "Where the ratio moved against the advantage nothing is clipped."),
         Group("nothing to gain", _nothing_to_gain, 3, "With an advantage of 0 both terms are equal: not clipped."),
     ),
     slips=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
@@ -79,13 +80,11 @@ EXERCISE = Build(
     groups=(
         Group("six steps", _six, 5, "One step of the optimizer for each minibatch, from the loss of its rows."),
         Group("limited gradients", _limited, 4, "The limit is on the norm of all gradients together, after backward."),
-        Group(
+        listed(
             "ends",
-            lambda rng: rng.choice(_corners(rng)),
-            4,
+            _corners,
             "No minibatch, no step; gradients that are left from before do not count; the critic's values are [n] or "
             "[n, 1].",
-            _corners,
         ),
     ),
     slips=(

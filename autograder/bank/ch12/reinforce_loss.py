@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch12.shared import table
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
@@ -46,7 +47,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group("episodes", _unequal, 6, "Sum over the real steps, and divide by the number of episodes."),
-        Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "One step, one episode, an episode without steps.", _ends),
+        listed("ends", _ends, "One step, one episode, an episode without steps."),
     ),
     slips=(
         Slip(

@@ -85,12 +85,10 @@ EXERCISE = Build(
     ),
     groups=(
         Group("batches", _any_step, 5, "The negative of PPO's objective, a mean over the real tokens."),
-        Group(
+        listed(
             "anything in the padding",
-            lambda rng: rng.choice(_step_beside_anything(rng)),
-            3,
-            "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient.",
             _step_beside_anything,
+            "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient.",
         ),
         listed(
             "ratios that overflow",

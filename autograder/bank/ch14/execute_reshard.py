@@ -10,7 +10,7 @@ from typing import Any
 from autograder.bank.ch14.shared import Box, by_columns, by_rows, dealt
 from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
-from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
+from autograder.items import Build, Case, Promise, Right, Slip, Tensor
 from rankzero.events import Event
 
 
@@ -149,7 +149,7 @@ EXERCISE = Build(
         _world(Random("same"), (4, 2), by_rows((4, 2), 2), by_rows((4, 2), 2)),
     ),
     groups=(
-        Group("four ranks", lambda rng: rng.choice(_four(rng)), 3, "Every rank sends to every other.", _four),
+        listed("four ranks", _four, "Every rank sends to every other."),
         listed("replicas", _copies, "The plan says which replica sends."),
         listed("uneven", _uneven, "Parts may be unequal or empty."),
         listed("nothing to send", _nothing, "A rank may have all it wants."),
