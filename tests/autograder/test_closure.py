@@ -36,7 +36,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path, monkeypatch):
 def test_what_a_grading_loads_is_found():
     """Kills a walk that misses what a grader imports: it is held against what an interpreter has loaded."""
     code = (
-        "import sys; from autograder import sandbox, submission\nfrom autograder.bank.ch05 import zero\n"
+        "import sys; from autograder import sandbox, submission\nfrom autograder.bank.ch05 import zero_memory\n"
         "from autograder.marking import judge, report"
     )
     code += "\nprint(*(name for name in sys.modules if name.split('.')[0] in ('autograder', 'rankzero', 'solutions')))"
@@ -47,7 +47,7 @@ def test_what_a_grading_loads_is_found():
         "autograder.sandbox.layers",
         "autograder.submission.loading",
     ]
-    found = closure.modules([*roots, "autograder.bank.ch05.zero"])
+    found = closure.modules([*roots, "autograder.bank.ch05.zero_memory"])
     assert len(loaded) > 20
     assert set(loaded) <= set(found)
     assert not any(name.startswith(("autograder.commands", "labs", "tools")) for name in found)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from autograder.items import Case, Debug, Group, Right, Slip
 
 
@@ -14,12 +12,16 @@ def wrong_sleep(latency_ms):
 
 
 async def sleep_in_two_parts(latency_ms):
+    import asyncio
+
     seconds, rest = divmod(latency_ms, 1000)
     await asyncio.sleep(seconds)
     await asyncio.sleep(rest / 1000)
 
 
 def sleep_by_a_timer(latency_ms):
+    import asyncio
+
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     loop.call_later(latency_ms / 1000, done.set_result, None)

@@ -74,7 +74,7 @@ PROGRAMS = [trained, layers, the_stage_itself, forgets_one, twice_as_much, other
 def child(forked):
     source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
     with Runner(Submission("s", (Unit("s.py", source, None),)), Processes(Sandbox.measure("none"))) as runner:
-        yield lambda program, *args: runner.run(replace(ITEM, function=program.__name__), [Case(args=args)])[0]
+        yield lambda program, *args: runner.run(ITEM.moved_to(ITEM.module, program.__name__), [Case(args=args)])[0]
 
 
 def in_trust(program, *args) -> Outcome:
