@@ -105,7 +105,7 @@ def _shape() -> tuple[Correction, ...]:
             f"TP, CP, PP, DP from the inside out; stages lie on different nodes; the network is Ethernet (RoCE), "
             f"{NETWORK / Gbit:.0f} Gb/s per GPU.",
             "Keys and values are exchanged in every layer, activations between stages only once per micro-batch: the "
-            "dimensions that communicate more are further inside.",
+            "dimensions that communicate more often are further inside.",
             f"{PAPER}, sections 3.3.1 and 3.3.2",
             matters="The traffic that cannot wait is put on the slowest links.",
         ),

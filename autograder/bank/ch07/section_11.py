@@ -8,11 +8,13 @@ QUESTIONS = (
     Order(
         id="07-mesh-order",
         kind="trace",
-        title="From innermost to outermost",
+        title="Four axes, from the most messages to the fewest",
         section="7.11",
         steps=("TP", "CP", "PP", "DP"),
-        derivation="The axis that sends most and has to wait for its messages gets the fastest links. "
-        "TP all-reduces in every layer, CP passes keys and values in every layer, PP sends one activation per "
-        "micro-batch and stage, DP once a step and hidden. With TP 8 in nodes of 8 GPUs all but TP cross nodes.",
+        derivation="Per micro-batch, TP needs four all-reduces in every layer, CP the keys and values of every layer "
+        "and their gradients, and PP one activation and one gradient for a whole stage. DP sends once a step, while "
+        "the backward pass still computes. What makes every layer wait gets the fastest links: TP is innermost, and CP "
+        "comes next. The last two have no fixed order. Llama 3 puts DP outermost; Megatron-LM, by default, and "
+        "torchtitan put PP there. With TP 8 in nodes of 8 GPUs, all but TP cross nodes.",
     ),
 )
