@@ -224,10 +224,11 @@ def _layout() -> tuple[Correction, ...]:
         Correction(
             "15.17",
             "The bubble is 375 %, or 187.5 % with two chunks, and the paper reports 18 to 20 %.",
-            f"With {micro} micro-batches the overhead is {(stages - 1) / micro:.2%} over the number of chunks: "
-            f"{(stages - 1) / (8 * micro):.1%} with 8.",
-            "The paper prints the formula, but neither the number of chunks nor a bubble. A bubble above 100 % can "
-            "only be an overhead, idle over useful time, and these belong to 4 micro-batches.",
+            f"With {micro} micro-batches, one for each sequence (assumed), the overhead is {(stages - 1) / micro:.2%} "
+            f"over the number of chunks: {(stages - 1) / (8 * micro):.1%} with 8.",
+            "The paper prints the formula, but neither the number of chunks nor the size of a micro-batch nor a "
+            "bubble. A bubble above 100 % can only be an overhead, idle over useful time, and these belong to 4 "
+            "micro-batches.",
             f"{PAPER}, section 3.3.2",
             matters="Interleaving looks useless, or a bubble above one looks possible.",
         ),
