@@ -164,7 +164,8 @@ def _judged(job: Drawn, straight: Run, run: Run) -> Verdict:
 
 #: What is wrong with a run that loads everything.
 BLIND = (
-    "It resumed from a file that was not intact: check a checkpoint before loading it, and fall back to an older one."
+    "Most likely it resumed from a file that was not intact: check a checkpoint before loading it, and fall back to an "
+    "older one."
 )
 
 

@@ -48,7 +48,10 @@ WRONG = {
         WRITE,
         "the interrupted write was overwriting 'step-1', an existing file",
     ),
-    "The newest file is taken without a look at it.": (DAMAGE, "It resumed from a file that was not intact"),
+    "The newest file is taken without a look at it.": (
+        DAMAGE,
+        "Most likely it resumed from a file that was not intact",
+    ),
     "Each rank resumes from its own newest step.": (RANKS, "The ranks resumed from different steps"),
     "A checkpoint is renamed before it is on the disk.": (BOUNDS, "sync a file before you rename it"),
     "No old checkpoint is ever removed.": (BOUNDS, "there were 5 files on the disk; 3 are allowed"),
