@@ -154,7 +154,7 @@ def test_optional_exercises_say_so(path):
         text = cell.source if cell.cell_type == "markdown" else text
         if "rankzero" in cell.metadata and ("(optional)" in text) != bank.find(cell.metadata.rankzero.id).bonus:
             wrong.append(cell.metadata.rankzero.id)
-    assert wrong == []
+    assert wrong == [], "the text above says (optional) and the exercise in the bank bonus=True, or neither does"
 
 
 def test_reads_the_same_everywhere(path):

@@ -104,6 +104,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--keys", type=int, default=200, help="how many keys (200)")
     options = parser.parse_args(argv)
     items = [item for item in bank.builds() if not options.only or item.id in options.only]
+    if not items:
+        parser.error(f"no item's id is {' or '.join(options.only)}")
     failed = 0
     for item in items:
         programs = item.rights
@@ -116,7 +118,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{item.id}: {error}", flush=True)
             failed += 1
             continue
-        if programs:
+        if programs or options.only:
             print(f"{item.id}: {len(programs)} programs, {options.keys} keys, {len(found)} cases failed", flush=True)
         print(*(f"  {one}" for one in found), sep="\n", end="\n" if found else "", flush=True)
         failed += len(found)

@@ -105,6 +105,17 @@ def test_a_module_that_is_gone_is_missed_by_its_importers(little):
     assert "tests/solutions/ch07/test_late.py" in quick.nearest(["solutions/ch07/layout.py"], quick.uses(little))
 
 
+def test_the_tests_of_a_room_stay_together():
+    """Kills a run in which pytest comes back to a folder, whose fixtures it has forgotten by then."""
+    tests = [
+        "tests/solutions/ch05/test_a.py",
+        "tests/test_b.py",
+        "tests/autograder/test_c.py",
+        "tests/solutions/test_d.py",
+    ]
+    assert quick.by_room(tests) == [tests[0], tests[3], tests[2], tests[1]]
+
+
 @pytest.mark.parametrize(
     ("file", "chapters"),
     [
