@@ -27,7 +27,7 @@ from tools.gates.deadline import REASON
 SECONDS = 90
 #: No test starts in the last seconds before the end, and no more test modules are run than there is time for.
 RESERVE, MOST = 15, 40
-SHOWN = 12  # names in a line
+SHOWN = 60  # names in a line
 ROOMS = ("rankzero", "solutions", "experiments", "autograder", "labs", "demos", "tools", "tests")
 #: Strings that name a module, and names of files that hold data.
 NAMED = re.compile(rf"[\"']((?:{'|'.join(ROOMS)})(?:\.\w+)+)[\"']|([\w-]+\.(?:json|txt|js|css|md|ipynb|toml|yml))\b")
