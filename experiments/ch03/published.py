@@ -35,8 +35,12 @@ class Row:
     how: str
 
 
-#: The published bus bandwidth at 16 GiB with the adding switch off is 367.61 GB/s: 2 (N - 1) / N times the rate.
-RING_16_GIB = 367.61 * GB * RANKS / (2 * (RANKS - 1))
+#: What one GPU copies to another on this node, in one direction, bytes/s (network/README.md).
+COPY = 396.40 * GB
+
+#: The published bus bandwidth at 16 GiB with the adding switch off, bytes/s: 2 (N - 1) / N times the rate.
+RING_BUS = 367.61 * GB
+RING_16_GIB = RING_BUS * RANKS / (2 * (RANKS - 1))
 
 ROWS = (
     Row(32 * KiB, 0.82 * GB, "ring"),
