@@ -135,9 +135,10 @@ def _trees() -> tuple[Correction, ...]:
         Correction(
             "4.4",
             "A tree all-reduce takes 2 log2 N full messages, so for large messages the ring always wins.",
-            "The library's tree is pipelined and double: it takes 2 log2 N start-ups and 2 S/B. The ring wins above "
-            "N (N - 1 - log2 N) alpha B.",
-            f"That is {format_bytes(few)} on 8 ranks and {format_bytes(many)} on 1,024, with 5 µs and 50 GB/s.",
+            "The library's tree is pipelined and double: over N nodes with one rank each it takes 2 log2 N start-ups "
+            "and 2 S/B, and the ring wins above N (N - 1 - log2 N) alpha B. Inside a node it is a chain, with as many "
+            "start-ups as a ring.",
+            f"That is {format_bytes(few)} on 8 nodes and {format_bytes(many)} on 1,024, with 5 µs and 50 GB/s.",
             _TREES,
             matters="Forcing a ring on a large job multiplies the time of its small messages.",
             places=(
@@ -148,11 +149,11 @@ def _trees() -> tuple[Correction, ...]:
         Correction(
             "4.10",
             "Double binary trees are for 24,000 GPUs, and the second tree holds some of the ranks.",
-            "They are the library's ordinary tree algorithm, and both trees hold every rank; 24,576 GPUs is where it "
-            "was shown.",
-            f"On 8 ranks the roots are {roots[0]} and {roots[1]}, {len(first) - 1} ranks have a parent in each tree, "
-            f"and {inner[0]} are inner nodes in one, {inner[1]} in the other. 1 MB on 1,024 ranks takes {times[0]}, "
-            f"and {times[1]} in a ring.",
+            "The library's ordinary tree algorithm joins nodes in this way, few or many, and both trees hold all of "
+            "them; 24,576 GPUs is where it was shown.",
+            f"With one rank in each of 8 nodes the roots are {roots[0]} and {roots[1]}, {len(first) - 1} ranks have a "
+            f"parent in each tree, and {inner[0]} have children in one, {inner[1]} in the other. Over 1,024 such nodes "
+            f"1 MB takes {times[0]}, and {times[1]} in a ring.",
             _TREES,
             matters="Large jobs are tuned without the algorithm that suits them.",
             places=(
