@@ -42,7 +42,8 @@ QUESTIONS = (
         derivation=(
             "Together the eight ports move 400 GB/s. If each GPU fetches a different eighth of the weights, the "
             "network carries every byte once. Then the GPUs exchange their eighths over NVLink, which is nine times "
-            "as fast: each receives seven eighths of 140 GB at 450 GB/s."
+            "as fast: each receives seven eighths of 140 GB at 450 GB/s. One after the other, the two times add "
+            "up. In chunks they overlap, and the network alone takes almost as long as both."
         ),
     ),
 )
