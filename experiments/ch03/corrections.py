@@ -147,7 +147,8 @@ def _time() -> tuple[Correction, ...]:
         Correction(
             "3.3",
             "A barrier makes the tensor ready.",
-            "A blocking collective returns ready; an asynchronous one is ready after its own wait.",
+            "On a CPU a blocking collective returns ready, and an asynchronous one is ready after its own wait. On a "
+            "GPU both are then ready for what is queued on the same stream, not for the CPU.",
             "A barrier is an all-reduce of nothing: it shows that all ranks have arrived, and says nothing about "
             "other handles.",
             _TORCH,
