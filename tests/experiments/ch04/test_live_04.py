@@ -67,6 +67,23 @@ def test_sizes_are_those_of_the_page():
     assert all(large == 2 * small for small, large in itertools.pairwise(SIZES))
 
 
+def _barrier(_x: torch.Tensor) -> None:
+    dist.barrier()
+
+
+def test_a_barrier_weighs_more_beside_a_small_tensor():
+    """The order that 4.7 states. A busy machine may turn one measurement round, but not five."""
+    ways = {"all-reduce": library_all_reduce, "barrier": _barrier}
+    for _ in range(5):
+        found = medians(ways, sizes=(4 * KiB, 4 * MiB), ranks=2, repeats=9)
+        small, large = (
+            barrier / alone for (_, alone), (_, barrier) in zip(found["all-reduce"], found["barrier"], strict=True)
+        )
+        if small > large:
+            return
+    pytest.fail(f"a barrier beside 4 KiB adds {small:.0%}, beside 4 MiB {large:.0%}")
+
+
 def _three_calls() -> None:
     seconds_per_call(lambda: dist.all_reduce(torch.zeros(1)), 3)
 
