@@ -23,6 +23,7 @@ from solutions.ch04.all_reduce_algorithms import (
 from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.topology import parse_topology
 
+from ..ch03.published import BANDWIDTH, RING_BUS, SOURCE
 from ..correction import FUNDAMENTALS, MLSYS, TRAINING_BOOK, Correction
 
 _SHEETS = "NVIDIA A100, H100 and DGX H100 data sheets"
@@ -103,10 +104,11 @@ def _links() -> tuple[Correction, ...]:
         Correction(
             "4.6",
             "A ring uses nearly all of the link's bandwidth.",
-            "That is an upper bound. Measured bus bandwidths are about 80 to 90 percent of it.",
-            f"An A100 has {_rate(NVLINK3.bandwidth)} per direction; 4 GB all-reduced by 8 of them in 30 ms are "
+            "That is an upper bound. Measured rings reach about 80 percent of it.",
+            f"In a node of eight H200, NCCL's ring reached {RING_BUS / BANDWIDTH:.0%} of NVLink's rate. An A100 has "
+            f"{_rate(NVLINK3.bandwidth)} per direction; 4 GB all-reduced by 8 of them in 30 ms are "
             f"{bus_bandwidth('all_reduce', 4 * GB, 0.03, 8) / NVLINK3.bandwidth:.1%} of it.",
-            _NCCL_TESTS,
+            f"{_NCCL_TESTS}; {SOURCE}",
             matters="A healthy link is reported as broken because it does not reach its data sheet.",
             places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
