@@ -243,7 +243,8 @@ def _replicas() -> tuple[Correction, ...]:
             "5.2",
             "DDP broadcasts in the first forward pass, NCCL makes the buckets, and reducing by hand allocates memory.",
             "DDP broadcasts when it is constructed, DDP makes the buckets, and an all-reduce works in place.",
-            f"40 layers of 1 MiB travel in {first} bucket in the first backward pass, and in {later} from then on.",
+            f"By default, 40 layers of 1 MiB travel in {first} bucket in the first backward pass, and in {later} from "
+            "then on.",
             _DDP,
             matters="It sends you to the wrong place when the first step is slow or a bucket is too small.",
         ),
@@ -261,10 +262,10 @@ def _replicas() -> tuple[Correction, ...]:
         Correction(
             "5.4",
             "Accumulate with a loop around backward, round the steps up, and step when the count is reached.",
-            "Under DDP, use no_sync for all but the last backward pass, require that the batch divides evenly, and "
-            "use or drop what is left at the end of an epoch.",
-            "Without no_sync every backward pass reduces; rounding up trains on a larger batch than asked for; "
-            "gradients that are left over leak into the next epoch's first step.",
+            "Under DDP, use no_sync for all micro-batches but the last, around both passes; require that the batch "
+            "divides evenly, and use or drop what is left at the end of an epoch.",
+            "A backward pass reduces unless its forward pass ran under no_sync; rounding up trains on a larger batch "
+            "than asked for; gradients that are left over leak into the next epoch's first step.",
             _DDP,
             matters="It sends gradients too often, or drops the last examples of an epoch.",
         ),

@@ -18,9 +18,9 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="DDP fills its buckets in the order in which gradients arrive. That order is known only after a "
-        "backward pass has shown it; until then all gradients wait in a single bucket. Then DDP makes buckets in the "
-        "order that it saw: the first one closes at 1 MiB, so that something starts early, the others at 25 MiB, and "
-        "what is left makes the last.",
+        "backward pass has shown it; until then, by default, they wait in a single bucket. Then DDP makes buckets in "
+        "the order that it saw: the first one closes at 1 MiB, so that something starts early, the others at 25 MiB, "
+        "and what is left makes the last.",
         slips={
             1: "These are the buckets from the second pass on. To fill them, DDP has to know which gradients come "
             "first.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -36,6 +37,37 @@ fsdp_step = functools.cache(fsdp_runs.fsdp_step)
 RUNS = pytest.mark.proof(part="runs")
 
 # Replicas.
+
+
+def _one_gradient(forward: bool, backward: bool) -> float:
+    """On each rank: the gradient of one weight, 1 on rank 0 and 3 on rank 1, with each pass in or out of no_sync."""
+    model = torch.nn.Linear(1, 1, bias=False)
+    replica = DistributedDataParallel(model)
+    with replica.no_sync() if forward else contextlib.nullcontext():
+        y = replica(torch.full((1, 1), 1.0 + 2 * dist.get_rank()))
+    with replica.no_sync() if backward else contextlib.nullcontext():
+        y.sum().backward()
+    return float(model.weight.grad)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("backward", [True, False])
+def test_ddp_reduces_unless_the_forward_pass_ran_in_no_sync(forward, backward):
+    run = world.run(_one_gradient, forward, backward, ranks=2)
+    assert run.values == ((1.0, 3.0) if forward else (2.0, 2.0))
+
+
+def _with_unused(passes: int) -> None:
+    layers = [torch.nn.Linear(512, 512, bias=False) for _ in range(40)]
+    replica = DistributedDataParallel(torch.nn.Sequential(*layers), find_unused_parameters=True)
+    for _ in range(passes):
+        replica(torch.ones(8, 512)).sum().backward()
+
+
+def test_ddp_that_looks_for_unused_weights_has_its_buckets_from_the_first_pass_on():
+    events = world.run(_with_unused, 2, ranks=2).events
+    sent = [event.sent // MiB for event in events if event.rank == 0 and event.operation == "all_reduce"]
+    assert sent == 2 * [14, 25, 1, 0]  # the last one says which weights were used
 
 
 @pytest.mark.parametrize("counts", [pytest.param((7, 3), marks=RUNS), (4, 1, 5)])
