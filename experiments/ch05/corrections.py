@@ -165,8 +165,8 @@ def _sharding() -> tuple[Correction, ...]:
         Correction(
             "5.7",
             "FSDP means ZeRO-2 by default, and ZeRO-3 is rarely used.",
-            "FULL_SHARD, which is stage 3, is the default. Large runs often store weights as stage 3 does and skip "
-            "the second gather.",
+            "FULL_SHARD, which is stage 3, is the default. Llama 3 was trained with weights stored as in stage 3, but "
+            "without the second gather.",
             f"For 70B on 64 ranks each rank sends {sent[3] / GB:.1f} GB with resharding after the forward pass and "
             f"{kept / GB:.1f} GB without it, as much as DDP.",
             f"{_FSDP}; {_LLAMA}",
