@@ -246,8 +246,8 @@ def _memory() -> tuple[Correction, ...]:
             "Activations are 10 times the parameters, or 8 b s h L bytes.",
             f"GPT-3 stores {format_bytes(layers * layer)} for one sequence, not {format_bytes(eight)}, and twice as "
             "much for two.",
-            "They grow with batch and sequence, and the attention matrix with the square of the sequence; weights do "
-            "not.",
+            "They grow with batch and sequence, and the attention matrix, where it is kept, with the square of the "
+            "sequence; weights do not.",
             f"{_SEQUENCE}, table 2",
             matters="Whether a batch fits is decided by a number that ignores the batch.",
             places=(f"{FUNDAMENTALS} (the second half)",),
