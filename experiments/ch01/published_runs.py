@@ -1,58 +1,68 @@
-"""Published training runs: their work, their devices, and how long they took. Standard library only.
+"""Published training runs: their work, and the device-hours that they took. Standard library only.
 
->>> [round(run.predicted / day) for run in RUNS[:2]]
-[34, 84]
+>>> [round(100 * run.utilization) for run in RUNS]
+[43, 32, 35]
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankzero.facts.models import LLAMA3_405B
-from rankzero.facts.scaling_laws import GPT3
-from rankzero.facts.scaling_laws import LLAMA3_405B as LLAMA3_405B_TRAINING
-from rankzero.facts.units import TFLOP, billion, day, hour, million
+from rankzero.facts.hardware import A100_SXM, H100_SXM
+from rankzero.facts.scaling_laws import LLAMA2_70B, LLAMA3_405B
+from rankzero.facts.units import TFLOP, billion, hour, million
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run.
+    """One run, from the first step to the last.
 
     Attributes:
         name: the model and its devices.
-        work: FLOP of the whole run, counted as its authors do.
-        devices: how many.
-        sustained: FLOP/s of one device, as reported.
-        took: seconds, as reported.
+        work: FLOP of the whole run, 6 per parameter and token.
+        peak: FLOP/s of one device, dense bf16, from its data sheet.
+        device_hours: that the run took, as its authors report.
         source: where the figures are printed.
     """
 
     name: str
     work: float
-    devices: int
-    sustained: float
-    took: float
+    peak: float
+    device_hours: float
     source: str
 
     @property
-    def predicted(self) -> float:
-        """Seconds, from work, devices and rate."""
-        return self.work / (self.devices * self.sustained)
+    def utilization(self) -> float:
+        """The share of the peak that the work needs over all device-hours."""
+        return self.work / (self.device_hours * hour * self.peak)
 
 
-_NARAYANAN = "Narayanan et al. (2021), arXiv:2104.04473, section 5.1"
+#: BLOOM's devices did a third more than its work says: it recomputed all activations, 8 FLOP per parameter and token.
+BLOOM = Run(
+    "BLOOM 176B, A100",
+    6 * 176 * billion * 366 * billion,
+    A100_SXM.peak_bf16,
+    1_082_990,
+    "Le Scao et al. (2022), arXiv:2211.05100, section 3.4; Luccioni et al. (2022), arXiv:2211.02001, table 1",
+)
 
-#: The first two compute every activation twice, so their authors count 8 FLOP per parameter and token. For the third,
-#: 30.84 million device-hours are reported, all that its training took.
 RUNS = (
-    Run("GPT-3 175B, 1,024 A100", 8 * GPT3.parameters * GPT3.tokens, 1024, 140 * TFLOP, 34 * day, _NARAYANAN),
-    Run("1 T parameters, 3,072 A100", 8 * 1008 * billion * 450 * billion, 3072, 163 * TFLOP, 84 * day, _NARAYANAN),
     Run(
-        "Llama 3.1 405B, 16,384 H100",
-        6 * LLAMA3_405B.parameters * LLAMA3_405B_TRAINING.tokens,
-        16_384,
-        400 * TFLOP,
-        30.84 * million * hour / 16_384,
-        "Llama Team (2024), arXiv:2407.21783, table 4; Meta (2024), Llama 3.1 model card, training time",
+        "Llama 2 70B, A100",
+        LLAMA2_70B.flops,
+        A100_SXM.peak_bf16,
+        1_720_320,
+        "Touvron et al. (2023), arXiv:2307.09288, tables 1 and 2",
+    ),
+    BLOOM,
+    Run(
+        "Llama 3.1 405B, H100",
+        LLAMA3_405B.flops,
+        H100_SXM.peak_bf16,
+        30.84 * million,
+        "Llama Team (2024), arXiv:2407.21783, section 1; Meta (2024), Llama 3.1 model card, training time",
     ),
 )
+
+#: FLOP/s of one device while Llama 3.1 405B trained on 16,384 of them: the same paper, table 4.
+LLAMA3_405B_SUSTAINED = 400 * TFLOP

@@ -31,7 +31,7 @@ EXERCISE = Build(
     topic="time of a training run",
     bonus=True,
     cases=(
-        Case((8 * 175e9 * 300e9, 1024, 140 * TFLOP, 1.0)),  # Narayanan et al. (2021): 34 days
+        Case((8 * 175e9 * 300e9, 1024, 140 * TFLOP, 1.0)),  # Narayanan et al. (2021) estimate 34 days
         Case((8 * 1e12 * 450e9, 3072, 163 * TFLOP, 1.0)),  # and 84 days
         Case((6 * 405e9 * 15.6e12, 16_384, 989.4 * TFLOP, 0.40)),
     ),
