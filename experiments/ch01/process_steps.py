@@ -2,7 +2,7 @@
 
 >>> turns(shared=True)[:3], turns(shared=False)[:3]
 ([(1, 0), (1, 1), (2, 1)], [(1, 1), (2, 2), (3, 3)])
->>> meeting((1, 0, 2))[-1].told
+>>> meeting((0, 2, 1))[-1].told
 True
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rankzero import checks
 from rankzero.explore import Arrow, Box, Label, Scene
 from rankzero.explore.scene import Tone
 
@@ -112,20 +113,24 @@ class Meeting:
     told: bool = False
 
 
-def meeting(order: Sequence[int] = (1, 0, 2)) -> list[Meeting]:
-    """The start, the state after each arrival, and the end, when everyone has read."""
+def meeting(order: Sequence[int] = (0, 2, 1)) -> list[Meeting]:
+    """The start, the state after each arrival, and the end, when everyone has read.
+
+    Rank 0 has to come first: the store is part of its process, and nobody can write before it is open.
+    """
+    checks.require(order[0] == 0, "begin with rank 0, which opens the store", order=order)
     states = [Meeting(tuple(order[:count])) for count in range(len(order) + 1)]
     return [*states, Meeting(tuple(order), told=True)]
 
 
-def meeting_scene(step: int, order: Sequence[int] = (1, 0, 2)) -> Scene:
+def meeting_scene(step: int, order: Sequence[int] = (0, 2, 1)) -> Scene:
     """The picture after one arrival and ``step`` further steps: the processes on the left, the store on the right."""
     states = meeting(order)
     state, ranks = states[step + 1], len(order)
     new = -1 if state.told else state.come[-1]
     marks: list[Mark] = [
         Label(49, 11, "processes", size=SMALL, quiet=True),
-        Label(207, 11, "the store", size=SMALL, quiet=True),
+        Label(207, 11, "the store, in rank 0", size=SMALL, quiet=True),
     ]
     for rank in range(ranks):
         y = 17 + 34 * rank
@@ -147,7 +152,8 @@ def _meets(state: Meeting, ranks: int) -> str:
     last = state.come[-1]
     missing = ranks - len(state.come)
     wait = f"{missing} missing: init_process_group does not return." if missing else "Nobody is missing."
-    return f"Rank {last} arrives and writes where it can be reached. {wait}"
+    arrives = "opens the store" if last == 0 else "arrives"
+    return f"Rank {last} {arrives} and writes where it can be reached. {wait}"
 
 
 def _meeting_alt(state: Meeting, ranks: int) -> str:

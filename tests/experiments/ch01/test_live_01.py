@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -92,6 +94,27 @@ def test_a_line_is_one_write():
     modules = {"json": json, "os": os, "sys": shared}
     exec(launching.PROGRAM.replace("import json, os, sys", ""), modules)
     assert [line.count("\n") for line in writes] == [1]
+
+
+def test_a_start_that_fails_says_what_the_page_prints():
+    """The store's messages: nobody comes, nobody is there, a key that nobody writes, and a port that is taken."""
+    second = timedelta(seconds=1)
+    with pytest.raises(
+        dist.DistStoreError, match=r"Timed out after 2 seconds waiting for clients\. 1/3 clients joined"
+    ):
+        dist.TCPStore("127.0.0.1", 0, 3, True, second)
+    store = dist.TCPStore("127.0.0.1", 0, 1, True, second)
+    with pytest.raises(dist.DistStoreError, match="wait timeout after 1000ms, keys: /address"):
+        store.get("address")
+    with pytest.raises(dist.DistNetworkError, match=r"EADDRINUSE.*address already in use"):
+        dist.TCPStore("127.0.0.1", store.port, 1, True, second)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(
+        dist.DistNetworkError, match=r"client socket has timed out after 1000ms while trying to connect"
+    ):
+        dist.TCPStore("127.0.0.1", port, 3, False, second)
 
 
 # Threads or processes.
