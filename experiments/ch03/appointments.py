@@ -1,4 +1,4 @@
-"""Collectives as appointments: ranks that arrive at different times leave together. Standard library only.
+"""All-reduces as appointments: ranks that arrive at different times leave together. Standard library only.
 
 >>> [(one.starts, one.waits) for one in meetings(WORK)]
 [(5.0, [3.0, 0.0, 2.0]), (10.0, [2.0, 3.0, 0.0])]
@@ -24,7 +24,7 @@ MILLISECOND, DOWN, HEIGHT = 24, 34, 26
 
 @dataclass(frozen=True)
 class Meeting:
-    """One collective.
+    """One all-reduce.
 
     Attributes:
         arrives: by rank, when it makes its call, milliseconds.
