@@ -48,7 +48,7 @@ def _messages() -> tuple[Correction, ...]:
             "2.3",
             "Two ranks that both send to each other first wait forever.",
             "It depends on the transport. Gloo waits until the process group's timeout (30 minutes by default), MPI "
-            "may buffer small messages, and with NCCL the call returns while the stream waits.",
+            "and NCCL may buffer small messages, and with NCCL the call returns while a large one holds up the stream.",
             f"Without buffers {rounds} rounds complete and {len(blocked)} ranks are blocked; with buffers "
             f"{eager_rounds} rounds complete and {len(eager_blocked)} ranks are blocked.",
             f"{_MPI}; {_NCCL}",

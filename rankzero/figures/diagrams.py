@@ -28,12 +28,13 @@ Place = tuple[float, float]
 
 
 @styled
-def wait_graph(blocked: Mapping[int, tuple[str, int]], ranks: int) -> Picture:
+def wait_graph(blocked: Mapping[int, tuple[str, int]], ranks: int, others: str = "has finished") -> Picture:
     """Ranks on a circle, with an arrow from each blocked rank to the rank it waits for.
 
     Args:
         blocked: for each blocked rank, the call it is blocked in and the rank it waits for: ``{0: ("send", 1)}``.
-        ranks: number of ranks; those that are not blocked have finished.
+        ranks: number of ranks.
+        others: what the key says of those that are not blocked.
     """
     cycle = _cycle(blocked)
     places = on_circle(ranks)
@@ -54,7 +55,7 @@ def wait_graph(blocked: Mapping[int, tuple[str, int]], ranks: int) -> Picture:
     fills = dict(zip(kinds, (COLOURS[6], COLOURS[3]), strict=True))
     handles: list[Artist] = [Patch(facecolor=fills[name], label=name) for name, found in kinds.items() if found]
     if len(blocked) < ranks:
-        handles.append(Patch(fill=False, edgecolor=INK, label="has finished"))
+        handles.append(Patch(fill=False, edgecolor=INK, label=others))
     key(picture, handles)
     picture.alt = _waits_alt(blocked, ranks, cycle)
     return picture

@@ -53,15 +53,16 @@ QUESTIONS = (
         title="A jump between 4 and 8 KiB",
         section="2.6",
         options=(
-            "the library now asks the receiver before it sends the bytes",
+            "the receiver now fetches the bytes instead of being sent them",
             "the message now needs two packets, one after the other",
             "the message no longer fits into the cache, which is faster",
             "the benchmark was disturbed while it measured the larger sizes",
         ),
         correct=0,
         derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once, and the "
-        "receiver keeps them in a buffer. A larger message begins with a rendezvous. Sender and receiver agree first, "
-        "which takes time that does not depend on the size; then the bytes go straight to where they belong.",
+        "receiver keeps them in a buffer. Of a larger message only a part goes ahead, and the receiver fetches the rest "
+        "when it has a place for it. That takes a time that does not depend on the size; then the bytes go straight to "
+        "where they belong.",
         slips={
             1: "A second packet follows right behind the first and adds a fraction of 1 µs for its bytes.",
             2: "A lower bandwidth would show in larger messages as well, and they get 24 GB/s.",

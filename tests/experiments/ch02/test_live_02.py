@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 import torch
 
+from experiments.ch01.launching import launched
 from experiments.ch02 import mismatches, overlap, ping_pong, relay_runs, split_runs
 from experiments.ch02.blocking_rings import CATALOGUE, play, ring_programs
 from rankzero import figures, world
@@ -17,7 +19,7 @@ from solutions.ch02 import model_split
 from solutions.ch02.alpha_beta import relay_time
 from solutions.ch02.deadlock import simulate
 from solutions.ch02.model_parallel import naive_step
-from solutions.ch02.point_to_point import chunked_relay
+from solutions.ch02.point_to_point import chunked_relay, relay
 
 # Mismatches
 
@@ -134,6 +136,39 @@ def test_a_blocking_relay_brings_the_tensor_to_every_rank(elements, chunks):
     run = world.run(relay_runs.blocking_relay, x, chunks, ranks=3)
     assert all(torch.equal(value, x) for value in run.values)
     assert [run.ledger().sent(rank) for rank in range(3)] == [8 * elements, 8 * elements, 0]
+
+
+def test_the_staircase_is_one():
+    """All ranks but the first wait from the start, and each receive ends later than the one before."""
+    events = relay_runs.staircase(relay, 42, 10).events
+    receives = [next(e for e in events if (e.rank, e.operation) == (rank, "recv")) for rank in (1, 2, 3)]
+    assert [one.start for one in receives] == [0, 0, 0]
+    assert all(a.end < b.end for a, b in itertools.pairwise(receives))
+
+
+DEAD_PEER = """
+import json, os, sys
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+dist.barrier()
+seen = {"RANK": os.environ["RANK"]}
+if dist.get_rank() == 0:
+    try:
+        dist.recv(torch.ones(4), src=1)
+    except RuntimeError as error:
+        seen["error"] = str(error)
+sys.stdout.write(json.dumps(seen) + "\\n")
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_a_rank_that_waits_for_a_dead_one_gets_gloo_s_error():
+    """Long before the timeout of 30 minutes, in the words of the page."""
+    waiting = launched("torchrun", ranks=2, program=DEAD_PEER)[0]
+    assert re.search(r"Connection (closed|reset) by peer", waiting["error"] or "")
 
 
 def test_a_middle_rank_that_blocks_never_receives_while_it_sends():

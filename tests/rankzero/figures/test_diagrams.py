@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from matplotlib.legend import Legend
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
 from rankzero.figures import diagrams
@@ -137,6 +138,13 @@ def test_a_wait_graph_has_a_node_for_each_rank_and_an_arrow_for_each_wait(blocke
     thick = sum(arrow.get_linewidth() > 2 for arrow in arrows)
     assert thick == len(walk_cycle(blocked))
     assert Counter(texts(picture)) == Counter([*map(str, range(ranks)), *(verb for verb, _ in blocked.values())])
+
+
+@pytest.mark.parametrize("words", [{}, {"others": "can go on"}])
+def test_the_key_says_what_the_other_ranks_do(words):
+    picture = diagrams.wait_graph({0: ("send", 1), 1: ("send", 2)}, 3, **words)
+    labels = [text.get_text() for key in picture.findobj(Legend) for text in key.get_texts()]
+    assert labels == ["waits", *(words.values() or ["has finished"])]
 
 
 def test_an_arrow_leads_from_the_waiting_rank():
