@@ -60,9 +60,9 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once, and the "
-        "receiver keeps them in a buffer. Of a larger message only a part goes ahead, and the receiver fetches the rest "
-        "when it has a place for it. That takes a time that does not depend on the size; then the bytes go straight to "
-        "where they belong.",
+        "receiver keeps them in a buffer. Of a larger message only a part goes ahead, and the receiver fetches the "
+        "rest when it has a place for it. That takes a time that does not depend on the size; then the bytes go "
+        "straight to where they belong.",
         slips={
             1: "A second packet follows right behind the first and adds a fraction of 1 µs for its bytes.",
             2: "A lower bandwidth would show in larger messages as well, and they get 24 GB/s.",

@@ -235,7 +235,7 @@ def test_a_step_is_compute_and_collectives(strong):
 
 
 def test_weak_scaling_keeps_the_work_of_a_rank():
-    runs = scaling_runs.scaling_runs(ranks=(1, 2), batch=2, steps=1, weak=True, config=SMALL)
+    runs = scaling_runs.scaling_runs(ranks=(1, 2), batch=2, steps=1, weak=True, config=SMALL, rounds=2)
     assert [one.batch for one in runs] == [2, 4]
 
 
