@@ -13,6 +13,7 @@ def listed(
 ) -> Group:
     """A group that always has all of ``cases(rng)``, which must give the same number of cases for every generator.
 
-    If ``count`` is larger than that number, the rest are picked from further lists.
+    If ``count`` is larger than that number, the rest are picked from further lists. (The list is made when an exam is
+    drawn: what it needs of a reference is not imported before.)
     """
-    return Group(name, lambda rng: rng.choice(cases(rng)), count or len(cases(Random(0))), hint, cases, step)
+    return Group(name, lambda rng: rng.choice(cases(rng)), count or 0, hint, cases, step)

@@ -43,9 +43,10 @@ def invalid(*args: Any, **kwargs: Any) -> Case:
 class Group:
     """A class of hidden cases that share one hint and earn their points together.
 
-    Its ``count`` cases are those of ``corners(rng)``; each of the rest is drawn by ``draw(rng)``. ``hint`` is what a
-    learner reads when a case fails and no slip explains why; it names the class of inputs, never a value. Groups of the
-    same ``step`` of a long exercise stand together; the first of them gates the others, and no step gates another.
+    Its cases are those of ``corners(rng)``, and as many that ``draw(rng)`` gives as are wanting to ``count``. ``hint``
+    is what a learner reads when a case fails and no slip explains why; it names the class of inputs, never a value.
+    Groups of the same ``step`` of a long exercise stand together; the first of them gates the others, and no step gates
+    another.
     """
 
     name: str
