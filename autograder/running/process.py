@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograder.marking.values import MAX_LINE
+from autograder.running.deadlines import Deadline
 from autograder.running.messages import Message
 from autograder.running.transport import Child
 from autograder.sandbox import Launch, Sandbox, site_packages
@@ -140,10 +141,12 @@ class Process(Child):
         return self.heard(line)
 
     def _status(self) -> str:
-        """Why the process ended, in words."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            ended = ending(self._popen.wait(1.0), self.inside)
-            return next(filter(None, (hook.verdict() for hook in self._hooks)), ended)
+        """Why the process ended, in words. Without its channel it has a second to end, and what a busy host takes."""
+        deadline = Deadline(self.pids, 1.0)
+        while not deadline.passed or deadline.extend():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                ended = ending(self._popen.wait(max(0.0, deadline.until - time.monotonic())), self.inside)
+                return next(filter(None, (hook.verdict() for hook in self._hooks)), ended)
         return "the process closed its channel"
 
     # Ending.
