@@ -42,6 +42,9 @@ SWAP: dict[Version, tuple[str, int | None]] = {1: ("memory.memsw.limit_in_bytes"
 #: The files in which version 2 and version 1 count processes killed for lack of memory.
 OOM = ("memory.events", "memory.oom_control")
 
+#: Seconds after which a group is left behind: killed processes need a processor to end.
+PATIENCE = 20.0
+
 _counter = itertools.count()
 
 
@@ -194,8 +197,8 @@ class Group(Hook):
         return ""
 
     def end(self) -> None:
-        """Kill what is left in the group and remove it (at most two seconds)."""
-        deadline = time.monotonic() + 2.0
+        """Kill what is left in the group and remove it: a matter of milliseconds, unless the host is very busy."""
+        deadline = time.monotonic() + PATIENCE
         if self.members():
             with contextlib.suppress(OSError):
                 self.close()  # no process can multiply faster than the loop kills
