@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch08.words import A100, H100, LLAMA, machine, model
+from autograder.bank.ch08.machines import A100, H100, LLAMA, machine, model
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 
