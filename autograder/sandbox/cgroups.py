@@ -10,8 +10,8 @@ See ``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/``.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
+import secrets
 import signal
 import subprocess
 import time
@@ -44,8 +44,6 @@ OOM = ("memory.events", "memory.oom_control")
 
 #: Seconds after which a group is left behind: killed processes need a processor to end.
 PATIENCE = 20.0
-
-_counter = itertools.count()
 
 
 class Cgroups(Layer):
@@ -133,7 +131,8 @@ class Group(Hook):
     """The control group of one child: a folder below each of ``parents``, made when the child starts."""
 
     def __init__(self, version: Version, parents: Sequence[Path], memory: int, pids: int) -> None:
-        name = f"grader-{os.getpid()}-{next(_counter)}"
+        # A number alone is not enough: a grader that was killed leaves its groups, and numbers of processes come again.
+        name = f"grader-{os.getpid()}-{secrets.token_hex(8)}"
         self.version, self.limits = version, (memory, pids)
         self.folders = [parent / name for parent in parents]
 

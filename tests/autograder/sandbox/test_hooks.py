@@ -250,6 +250,14 @@ def made() -> list[str]:
     return sorted(groups_of_this_process() - FOUND)
 
 
+def test_a_group_has_no_name_that_a_killed_grader_left():
+    """Kills: names that count from 0 in each process, so that a right program cannot start where one was left."""
+    code = "import os, sys; os.getpid = lambda: 7; from autograder.sandbox.cgroups import Group"
+    code += "; print(Group(2, (__import__('pathlib').Path('x'),), 1, 1).folders[0].name)"
+    names = {subprocess.check_output([sys.executable, "-c", code], text=True) for _ in range(2)}
+    assert len(names) == 2
+
+
 def test_a_group_bounds_processes_and_is_removed(groups):
     """Kills a limit that does not bind root."""
     (count,) = values(groups, COUNT)
