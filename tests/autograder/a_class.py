@@ -17,8 +17,9 @@ from autograder.learner.reference import source_of
 from autograder.running.limits import Limits
 
 ITEMS = ("02-message-time", "03-ring-all-reduce-time")
-#: Long enough for a busy machine, short enough for programs that never end.
-LIMITS = Limits(imports=2.0, call=1.0, submission=8.0, losses=1)
+#: Long enough for a machine that stands still for a moment, which no deadline can know; short enough for programs that
+#: never end.
+LIMITS = Limits(imports=8.0, call=4.0, submission=32.0, losses=1)
 HOSTILE = Path(__file__).parent / "hostile"
 HEAD = "from __future__ import annotations\n\nimport math\n\nfrom rankzero import checks\n\n\n"
 

@@ -54,6 +54,7 @@ from autograder.running import judging
 from autograder.running.exam import Exam
 from autograder.running.limits import Limits
 from autograder.sandbox import Sandbox, interpreter
+from autograder.sandbox.launch import child_files
 from autograder.submission import Unreadable, load
 
 FOLDER = HERE / "hostile"
@@ -214,6 +215,7 @@ class Surroundings:
     """A neighbour's work, a process that nobody may touch, an empty folder for temporary files."""
 
     def __enter__(self) -> Surroundings:
+        child_files()  # are kept for the whole process: not in the folder that goes
         self.key = os.environ.get("AUTOGRADER_KEY")
         os.environ["AUTOGRADER_KEY"] = SECRET
         self.folder = tempfile.mkdtemp(prefix="corpus-")

@@ -90,6 +90,10 @@ def test_each_kind_earns_what_it_deserves(the_class):
     scores: dict[str, list[float]] = {}
     for row in the_class.rows:
         scores.setdefault(row.handed.id[4:], []).append(row.grading.score)
+    good = [row.handed.id for row in the_class.rows if row.handed.id[4:] == "good"]
+    assert {
+        name: result(the_class.out, name)["output"] for name in good if result(the_class.out, name)["score"] < 8
+    } == {}
     assert set(scores["good"]) == {8.0}
     assert set(scores["stub"]) == {0.0}
     assert max(scores["slip"]) < 8.0
