@@ -126,7 +126,7 @@ EXECUTED = HTML.with_name("executed") / "notebooks"
 
 
 #: The chapters whose pages are executed a second time: of each part the one whose page takes least.
-TWICE = (3, 6, 9, 13, 15)
+TWICE = (3, 6, 10, 14, 15)
 
 
 def second_runs() -> list[Path]:
