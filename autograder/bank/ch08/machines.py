@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-#: Peak of dense bf16, FLOP/s, and memory bandwidth, bytes/s.
-H100 = (989.4e12, 3.35e12)
+from autograder.bank.ch08.quantities import KV_8B
+from rankzero.facts.hardware import A100_SXM, H100_SXM
+from rankzero.facts.models import LLAMA3_8B
 
-A100 = (312e12, 2.039e12)
+#: Peak of dense bf16, FLOP/s, and memory bandwidth, bytes/s (rounded: 2.039 TB has a last bit that 2.039e12 lacks).
+H100, A100 = ((gpu.peak_bf16, round(gpu.memory_bandwidth) * 1.0) for gpu in (H100_SXM, A100_SXM))
 
 #: Llama 3 8B: parameters, bytes of bf16 weights, KV bytes of a token.
-LLAMA = (8_030_261_248, 16_060_522_496, 131_072)
+LLAMA = (LLAMA3_8B.parameters, 2 * LLAMA3_8B.parameters, KV_8B)
 
 
 def machine(rng: Random) -> tuple[float, float]:

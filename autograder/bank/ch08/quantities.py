@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-#: An H100: dense bf16 FLOP/s and bytes/s.
-PEAK, BANDWIDTH = 989.4e12, 3.35e12
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, Model
 
-#: Keys and values of one token in bf16: of Llama 3 8B, Llama 2 7B, Llama 3 70B.
-KV_8B, KV_7B, KV_70B = 131_072, 524_288, 327_680
+#: An H100: dense bf16 FLOP/s and bytes/s.
+PEAK, BANDWIDTH = H100_SXM.peak_bf16, H100_SXM.memory_bandwidth
+
+
+def _kv(model: Model) -> int:
+    """Bytes of the keys and values of one token in bf16."""
+    return 2 * model.layers * 2 * model.kv_heads * model.head_dim
+
+
+KV_8B, KV_70B = _kv(LLAMA3_8B), _kv(LLAMA3_70B)
