@@ -1,9 +1,9 @@
-// Find corrections by words: all words of the query must occur in a correction or in the title of its section.
+// Find corrections by words: all words of the query must occur in a correction or in its title.
 "use strict";
 (() => {
   const entries = [...document.querySelectorAll(".rz-correction")].map((node) => ({
     node,
-    text: `${node.closest("section").firstElementChild.textContent} ${node.textContent}`.toLowerCase(),
+    text: `${node.closest("section").querySelector("h3").textContent} ${node.textContent}`.toLowerCase(),
   }));
   if (!entries.length) return;
 

@@ -2,7 +2,7 @@
 
 A page of ``book/reference/`` is a few lines of text around one mark, ``<!-- generated -->``; the module of this
 package that :data:`PAGES` names for it writes what stands there, from code that is tested. The opening page has marks
-of its own (:data:`OPENING_MARKS`). The chapters get what leads to those pages: an anchor at each section, and a link at
+of its own (:data:`OPENING_MARKS`). The chapters get what leads to those pages: an anchor at each section, and links at
 the end of each section that has corrections.
 """
 
@@ -84,11 +84,12 @@ def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: s
 
 def link(found: tuple[Correction, ...], folder: str = "") -> nodes.paragraph:
     """The paragraph that leads from the end of a section to its corrections; ``folder`` leads back to the chapters."""
-    section, number = found[0].section, len(found)
-    text = f"{number} claim{'s' if number > 1 else ''} about section {section}, corrected"
-    target = f"{folder}reference/numbers-that-disagree.html#{corrections.anchor(section)}"
-    place = nodes.reference("", text, refuri=target, internal=True)
-    return nodes.paragraph("", "Printed elsewhere, and wrong: ", place, nodes.Text("."), classes=["rz-corrections"])
+    paragraph = nodes.paragraph("", "Where numbers disagree: ", classes=["rz-corrections"])
+    for number, correction in enumerate(found, 1):
+        target = f"{folder}reference/numbers-that-disagree.html#{corrections.anchor(correction.section, number)}"
+        paragraph += nodes.reference("", correction.title, refuri=target, internal=True)
+        paragraph += nodes.Text("; " if number < len(found) else ".")
+    return paragraph
 
 
 def _mark(app: Any, tree: nodes.document) -> None:

@@ -1,14 +1,14 @@
-"""Numbers that disagree: every correction of the course, by chapter and section."""
+"""Numbers that disagree: every correction of the course, by chapter, in the order of its sections."""
 
 from __future__ import annotations
 
 import functools
 
-from experiments.correction import Correction
+from experiments.correction import Correction, Worked
 from experiments.corrections import every
 from rankzero.facts.chapters import CHAPTERS
 
-from .markup import chapter_of, inline, records, section_link, title
+from .markup import chapter_of, command, dotted, inline, records, section_link, title
 
 
 @functools.cache
@@ -20,37 +20,41 @@ def by_section() -> dict[str, tuple[Correction, ...]]:
     return result
 
 
-def anchor(section: str, number: int = 0) -> str:
-    """The id of a section of the page, or of the correction at ``number`` in it, counted from 1."""
-    return f"disagree-{section.replace('.', '-')}" + (f"-{number}" if number else "")
+def anchor(section: str, number: int) -> str:
+    """The id of the correction at ``number`` in a section, counted from 1."""
+    return f"disagree-{section.replace('.', '-')}-{number}"
+
+
+def _call(worked: Worked) -> str:
+    return f"{command(worked.call)} is {command(worked.result)}"
+
+
+def _functions(correction: Correction) -> str:
+    """Where the functions stand, each once; Python's own need no place."""
+    found = dict.fromkeys(worked.function for worked in correction.worked)
+    return ", ".join(dotted(f"{one.__module__}.{one.__name__}") for one in found if one.__module__ != "builtins")
 
 
 def entry(correction: Correction, number: int) -> str:
-    """One correction: the claim, where it is printed, what is right, why, what it does to a plan, and the source."""
+    """One correction: its title, the claim, what holds, the calls that show it, their functions, and the source."""
     parts = [
-        (correction.printed, inline(correction.claim)),
-        ("In", "; ".join(map(inline, correction.places))),
-        ("Instead", inline(correction.right)),
-        ("Why", inline(correction.because)),
-        ("Effect", inline(correction.matters)),
+        ("Claim", inline(correction.claim)),
+        ("Instead", inline(correction.text)),
+        ("Computed", "<br>".join(map(_call, correction.worked))),
+        ("With", _functions(correction)),
         ("Source", inline(correction.source)),
+        ("Section", section_link(correction.section, title(correction.section))),
     ]
-    return f'<div class="rz-correction" id="{anchor(correction.section, number)}">\n{records(parts)}\n</div>\n'
-
-
-def _section(section: str, found: tuple[Correction, ...]) -> str:
-    entries = "".join(entry(correction, number) for number, correction in enumerate(found, 1))
-    back = f'<p class="rz-back">{section_link(section, f"Read section {section}")}</p>'
-    return f"({anchor(section)})=\n### {title(section)}\n\n{back}\n\n{entries}"
+    head = f"({anchor(correction.section, number)})=\n### {correction.title}\n"
+    return f'{head}\n<div class="rz-correction">\n{records(parts)}\n</div>\n'
 
 
 def text() -> str:
     """The page's generated part."""
-    groups = by_section()
-    parts = [f"{len(every())} corrections in {len(groups)} sections.\n"]
+    parts = []
     for chapter in CHAPTERS:
-        mine = {section: found for section, found in groups.items() if chapter_of(section) == chapter}
+        mine = [found for section, found in by_section().items() if chapter_of(section) == chapter]
         if mine:
             parts.append(f"## {chapter.number}. {chapter.title}\n")
-            parts += [_section(section, found) for section, found in mine.items()]
+            parts += [entry(one, number) for found in mine for number, one in enumerate(found, 1)]
     return "\n".join(parts)

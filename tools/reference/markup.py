@@ -17,6 +17,7 @@ from tools.prose_numbers import stripped
 _CODE = re.compile(r"`+([^`]+)`+")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 _DOI = re.compile(r"doi:(10\.\d{4,}/[^\s,;]*[^\s,;.:])")
+_NAMED = re.compile(r"\[([^\]]+)\]\((https?://[^)\s]+)\)")
 _ADDRESS = re.compile(r"(?<!\")\bhttps?://[^\s,;<]*[^\s,;:.<]")
 
 
@@ -31,8 +32,9 @@ class Fact(Protocol):
 
 
 def inline(text: str) -> str:
-    """A sentence as HTML: escaped, with `code`, and with links for arXiv numbers, DOIs and addresses."""
+    """A sentence as HTML: escaped, with `code`, and with links for arXiv numbers, DOIs and addresses, named or not."""
     text = _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
+    text = _NAMED.sub(lambda found: _anchor(found[2], found[1]), text)
     text = _ADDRESS.sub(lambda found: _anchor(found[0], found[0]), text)
     text = _ARXIV.sub(lambda found: _anchor(f"https://arxiv.org/abs/{found[1]}", found[0]), text)
     return _DOI.sub(lambda found: _anchor(f"https://doi.org/{found[1]}", found[0]), text)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from experiments.ch11.mask_corrections import balanced_strings, cut_share, is_balanced, is_json
+from experiments.ch11.corrections import cut_share, is_json
 
 
 def test_a_budget_leaves_no_text_cut():
@@ -17,16 +15,6 @@ def test_a_budget_leaves_no_text_cut():
     assert [cut_share(limit, budget=True) for limit in (15, 20, 25)] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "balanced"), [("{}", True), ("[{}]", True), ("[}", False), ("}{", False), ('"', False)]
-)
-def test_balance(text, balanced):
-    assert is_balanced(text) == balanced
-
-
-def test_balanced_strings_are_mostly_no_json():
-    balanced, broken = balanced_strings()
-    assert balanced / 2 < broken < balanced
-    assert is_balanced("[1 1]")
+def test_what_is_json():
     assert not is_json("[1 1]")
     assert is_json(json.dumps({"a": [1]}))

@@ -7,13 +7,6 @@ import math
 import pytest
 
 from experiments.ch13.corrections import best_of_n_divergence
-from solutions.ch13.beta_sweep import run_of
-
-
-def test_the_run_without_a_price_ends_worse():
-    """What the correction on the clip is about."""
-    assert run_of(0.0, 2).end.score > run_of(0.1, 2).end.score
-    assert run_of(0.0, 2).end.judge < run_of(0.1, 2).end.judge
 
 
 @pytest.mark.parametrize("n", [2, 16, 256])
