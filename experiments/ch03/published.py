@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from rankzero.facts.units import GB, GiB, KiB, MiB
 
+_FOLDER = "https://github.com/stas00/ml-engineering/blob/c53741b8b7dcc17b152757f104398c6dd6f231b3/network"
 SOURCE = (
-    "S. Bekman, ml-engineering, network/benchmarks/results/all-reduce-8xH200.md and network/README.md (SHARP), "
-    "commit c53741b, measured 2026-08-04"
+    f"S. Bekman, ml-engineering, [all-reduce-8xH200.md]({_FOLDER}/benchmarks/results/all-reduce-8xH200.md) and, on "
+    f"SHARP, [network/README.md]({_FOLDER}/README.md), measured 2026-08-04"
 )
 RANKS, BANDWIDTH = 8, 450 * GB
 

@@ -8,7 +8,7 @@ from solutions.ch02.alpha_beta import message_time
 from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes
 from solutions.ch04.bandwidth import bus_bandwidth
 
-from ..ch03.published import BANDWIDTH, RING_16_GIB
+from ..ch03.published import BANDWIDTH, RING_16_GIB, SOURCE
 from ..correction import Correction, worked
 
 _SHEETS = "NVIDIA H100 and DGX H100 data sheets; InfiniBand Trade Association roadmap"
@@ -16,10 +16,6 @@ _TREES = (
     "NVIDIA, NCCL, [src/graph/trees.cc](https://github.com/NVIDIA/nccl/blob/"
     "18a07eeebe485ae00755615ced44739d20970560/src/graph/trees.cc); Sanders, Speck and Traeff (2009), "
     "doi:10.1016/j.parco.2009.09.001"
-)
-_BEKMAN = (
-    "Bekman, ml-engineering, [all-reduce-8xH200.md](https://github.com/stas00/ml-engineering/blob/"
-    "c53741b8b7dcc17b152757f104398c6dd6f231b3/network/benchmarks/results/all-reduce-8xH200.md), measured on 2026-08-04"
 )
 
 #: The link that the page computes with: bytes/s and seconds.
@@ -78,6 +74,6 @@ CORRECTIONS: tuple[Correction, ...] = (
         f"ring reached {_REACHED.value / GB:.0f} of {BANDWIDTH / GB:.0f} GB/s at 16 GiB, "
         f"{_REACHED.value / BANDWIDTH:.0%}. Whoever expects the data sheet reports a good link as broken.",
         (_REACHED,),
-        _BEKMAN,
+        SOURCE,
     ),
 )

@@ -53,9 +53,9 @@ CORRECTIONS: tuple[Correction, ...] = (
         "Twenty tokens per parameter is a law.",
         f"It was fitted to runs of {typed(FITTED_FLOP[0])} to {typed(FITTED_FLOP[1])} FLOP and leaves out the cost of "
         "serving. At Chinchilla's budget of 5.76e23 FLOP the parametric fit as first published gives "
-        f"{_FIRST.value:.1f}, and the same runs, fitted again by others, {_AGAIN.value:.1f}. Models that are meant to "
-        f"serve go far beyond it: Llama 3.1 405B saw {TOKENS / LLAMA3_405B.parameters:.0f} tokens per parameter, "
-        f"Llama 3 8B {LLAMA3_8B.tokens_per_parameter:,.0f}.",
+        f"{_FIRST.value:.1f}, and the same runs, fitted again by others, {_AGAIN.value:.1f}. A small model that "
+        f"serves many is trained far beyond it: Llama 3 8B saw {LLAMA3_8B.tokens_per_parameter:,.0f} tokens per "
+        "parameter.",
         (_FIRST, _AGAIN),
         _HOFFMANN,
     ),

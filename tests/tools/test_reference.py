@@ -166,7 +166,7 @@ class TestCorrections:
 
     def test_a_call_is_shown_with_its_result(self):
         assert '<code><span class="rz-together">abs(-2)</span></code> is <code>2</code>' in corrections.entry(ONE, 1)
-        assert "<dt>With</dt>" not in corrections.entry(ONE, 1)  # Python's own function stands in no module of ours
+        assert "<dt>From</dt>" not in corrections.entry(ONE, 1)  # Python's own function stands in no module of ours
 
 
 class TestRecords:

@@ -40,8 +40,8 @@ def entry(correction: Correction, number: int) -> str:
     parts = [
         ("Claim", inline(correction.claim)),
         ("Instead", inline(correction.text)),
-        ("Computed", "<br>".join(map(_call, correction.worked))),
-        ("With", _functions(correction)),
+        ("Calls", "<br>".join(map(_call, correction.worked))),
+        ("From", _functions(correction)),
         ("Source", inline(correction.source)),
         ("Section", section_link(correction.section, title(correction.section))),
     ]

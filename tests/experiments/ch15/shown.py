@@ -14,13 +14,7 @@ def waste(t: float, stall: float, mtbf: float, restart: float) -> float:
 
 
 SHOWN = {
-    "Twenty": [
-        "6e18 to 3e21 FLOP",
-        "92.6",
-        "18.4",
-        f"saw {15.6e12 / ALL:.0f} tokens",
-        f"{15e12 / 8_030_261_248:,.0f}.",
-    ],
+    "Twenty": ["6e18 to 3e21 FLOP", "92.6", "18.4", f"saw {15e12 / 8_030_261_248:,.0f} tokens"],
     "window": [
         f"{30.84e6 / 16_384 / 24:.1f} days",
         f"{FLOP / (30.84e6 * 3600 * 989.4e12):.1%}",
