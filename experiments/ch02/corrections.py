@@ -10,7 +10,10 @@ from solutions.ch02.model_parallel import naive_step
 from ..correction import Correction, worked
 
 _MPI = "MPI standard, communication modes"
-_NCCL = "NCCL documentation, point-to-point communication"
+_NCCL = (
+    "NVIDIA, NCCL 2.29.3, [point-to-point communication](https://docs.nvidia.com/deeplearning/nccl/archives/nccl_2293/"
+    "user-guide/docs/usage/p2p.html)"
+)
 _TORCH = "[torch.distributed](https://docs.pytorch.org/docs/2.13/distributed.html), point-to-point communication"
 _SANDERS = "Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001"
 _GPIPE = "Huang et al. (2019), GPipe, arXiv:1811.06965"

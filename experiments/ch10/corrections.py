@@ -13,7 +13,10 @@ _VLLM = (
     "ee525ce4fc8c9cfdedbbad878dcb2bccbb3c4b95/vllm/config/compilation.py), cudagraph_capture_sizes"
 )
 _NANOFLOW = "Zhu et al. (2024), arXiv:2408.12757"
-_SGLANG = "SGLang v0.4, the zero-overhead batch scheduler"
+_SGLANG = (
+    "SGLang, [tp_worker_overlap_thread.py](https://github.com/sgl-project/sglang/blob/"
+    "00a44dee4d77f70b92874109cf669d6bad85693f/python/sglang/srt/managers/tp_worker_overlap_thread.py)"
+)
 
 _LONG, _SHORT = worked(eager_time, [100 * us] * 5, 5 * us), worked(eager_time, [2 * us] * 500, 5 * us)
 _GRAPH = worked(graph_time, [2 * us] * 500, 10 * us)
