@@ -6,7 +6,7 @@
 >>> job = Job(LLAMA3_8B, gpus=8, global_batch=512, sequence=8192)
 >>> best = choose_layout(job)
 >>> str(best), round(step_time(best, job), 4)
-('DP8 ZeRO-2', 45.4588)
+('DP8 ZeRO-3', 45.4588)
 """
 
 from rankzero import checks
@@ -26,18 +26,20 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
     z = dp cp ranks, X among z / ep. Bytes per parameter: 2 of weights (over z with ZeRO-3), 2 of gradients (over z
     with ZeRO-2 and 3), 12 of optimizer states (over z).
 
-    Of a micro-batch, b = ``micro_batch`` sequences of s = ``sequence`` tokens, one layer keeps 34 s b h / (tp cp) bytes
-    (h is ``hidden``). A rank holds min(m, pp) micro-batches of all its layers, or with v = ``virtual_stages`` > 1
-    min(m, pp + (pp - 1) / v), where m = global_batch / (dp b). With recomputation a layer keeps 2 s b h / (tp cp) bytes
-    instead, and one layer is there in full.
+    For each token a layer keeps 2 (4 h + 2 q + 2 kv + 4 f) bytes (h is ``hidden``), or without a gate 2 (5 h + 2 q +
+    2 kv + 2 f), which counts masks of dropout. f is ``ffn``, for a mixture (``top_k + shared_experts``) ``expert_ffn``;
+    tokens on their way to experts are left out. A micro-batch has ``micro_batch`` sequences of ``sequence`` tokens,
+    divided by tp cp. A rank holds min(m, pp) micro-batches of all its layers, or with v = ``virtual_stages`` > 1
+    min(m, pp + (pp - 1) / v), where m = global_batch / (dp ``micro_batch``). With recomputation a layer keeps 2 h
+    bytes per token instead, and one layer is there in full.
 
     Args:
         layout: how the job lies on the GPUs. Its sizes are at least 1, ``tp cp pp dp`` is ``gpus``, ``ep`` divides
             ``dp``, and ``zero`` is 1, 2 or 3. In grading it and the job are records with their fields alone.
         job: the model, its batch and its GPUs; the batch is divisible by ``dp`` micro-batches.
 
-    Source: Rajbhandari et al. (2020), arXiv:1910.02054; Korthikanti et al. (2022), arXiv:2205.05198, for 34 s b h with
-    sequence parallelism and selective recomputation.
+    Source: Rajbhandari et al. (2020), arXiv:1910.02054; for activations chapter 6, with flash attention and sequence
+    parallelism: Korthikanti et al. (2022), arXiv:2205.05198, section 4.
     """
     _check_layout(layout, job)
     raise NotImplementedError("07-layout-memory: not written yet")

@@ -1,17 +1,19 @@
 """What the layout advisor chooses from, and what a step takes: the model of its time. Standard library only.
 
 It assumes an ideal machine: stages that are equal except for the head, no stragglers, every message at the full
-bandwidth of its link. It serves to compare layouts; a measured step takes longer.
+bandwidth of its group (:mod:`.placed_groups`). It serves to compare layouts; a measured step takes longer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rankzero import checks
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import Model
+
+from .placed_groups import bandwidths
 
 #: Chunks of layers on one rank that :func:`candidates` tries.
 CHUNKS = (1, 2, 4)
@@ -74,18 +76,27 @@ def step_time(layout: Layout, job: Job) -> float:
     return sum(step_parts(layout, job).values())
 
 
-def step_parts(layout: Layout, job: Job) -> dict[str, float]:
+def step_parts(layout: Layout, job: Job, replicas_inside: bool = False) -> dict[str, float]:
     """The time of one step by what it is spent on, seconds.
 
     For each micro-batch: ``compute`` of the slowest stage, and the messages of its layers, which nothing hides: ``TP``
     (4 all-reduces of a layer, 6 with recomputation), ``CP`` (keys and values go round a ring 2 times, or 3), ``EP``
     (4 all-to-alls, or 6), ``PP`` (an activation and a gradient for each chunk). ``idle`` is the pipeline's idle time.
     ``DP`` is what gathering weights and scattering gradients takes beyond the compute that hides it: two thirds of a
-    micro-batch's time once a step, or with ZeRO-3 in every micro-batch. An axis uses the fast links if it fits in a
-    node; ranks are numbered with TP innermost, then CP, EP, PP and DP.
+    micro-batch's time once a step, or with ZeRO-3 in every micro-batch. Each group has the bandwidth that its place on
+    the nodes gives it, by ``bandwidths``; ranks are numbered with TP innermost, then CP, EP, PP and DP.
+
+    Args:
+        layout: how the job is split.
+        job: the model, its batch and its GPUs.
+        replicas_inside: number the replicas before the stages of the pipeline.
 
     Raises:
         ValueError: as for ``layout_memory``.
+
+    Source: for the bytes and the idle time, Narayanan et al. (2021), arXiv:2104.04473 (TP, PP); Liu et al. (2023),
+    arXiv:2310.01889 (CP); Lepikhin et al. (2020), arXiv:2006.16668 (EP); Rajbhandari et al. (2020), arXiv:1910.02054
+    (DP).
     """
     microbatches = microbatches_of(layout, job)
     model, layers = job.model, stage_size(layout, job.model)
@@ -96,18 +107,18 @@ def step_parts(layout: Layout, job: Job) -> dict[str, float]:
     compute = flops / (ways * job.peak * job.efficiency) * (4 / 3 if layout.recompute else 1.0)
     whole = 2.0 * tokens * model.hidden
     kv = 4.0 * tokens * model.kv_heads * model.head_dim / layout.tp
-    bandwidths = _bandwidths(layout, job)
+    rates = bandwidths(layout, job, replicas_inside)
     once = {
         "compute": compute,
-        "TP": layers * 4 * passes * 2 * _others(layout.tp) * whole / layout.cp / bandwidths["tp"],
-        "CP": layers * 2 * passes * _others(layout.cp) * kv / bandwidths["cp"],
-        "EP": layers * 4 * passes * model.top_k * whole / ways * _others(layout.ep) / bandwidths["ep"],
-        "PP": 2 * layout.virtual_stages * whole / ways / bandwidths["pp"] if layout.pp > 1 else 0.0,
+        "TP": layers * 4 * passes * 2 * _others(layout.tp) * whole / layout.cp / rates["tp"],
+        "CP": layers * 2 * passes * _others(layout.cp) * kv / rates["cp"],
+        "EP": layers * 4 * passes * model.top_k * whole / ways * _others(layout.ep) / rates["ep"],
+        "PP": 2 * layout.virtual_stages * whole / ways / rates["pp"] if layout.pp > 1 else 0.0,
     }
     unit = sum(once.values())
     parts = {name: microbatches * seconds for name, seconds in once.items()}
     parts["idle"] = unit * (layout.pp - 1) / layout.virtual_stages
-    parts["DP"] = _exposed(layout, job.model, microbatches, unit, bandwidths["dp"])
+    parts["DP"] = _exposed(layout, job.model, microbatches, unit, rates)
     return parts
 
 
@@ -175,21 +186,11 @@ def _others(ranks: int) -> float:
     return (ranks - 1) / ranks
 
 
-def _bandwidths(layout: Layout, job: Job) -> dict[str, float]:
-    """The bandwidth of each axis, bytes/s; TP is innermost."""
-    found, reach = {}, 1
-    for axis, size in (("tp", layout.tp), ("cp", layout.cp), ("ep", layout.ep), ("pp", layout.pp)):
-        reach *= size
-        found[axis] = job.node_bandwidth if reach <= job.gpus_per_node else job.network_bandwidth
-    found["dp"] = job.node_bandwidth if job.gpus <= job.gpus_per_node else job.network_bandwidth
-    return found
-
-
-def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, bandwidth: float) -> float:
+def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, rates: Mapping[str, float]) -> float:
     """Seconds of data-parallel communication that compute does not hide."""
     shared, experts = parameters_on_gpu(layout, model)
     ranks = layout.dp * layout.cp
-    gather = 2 * (shared * _others(ranks) + experts * _others(ranks // layout.ep)) / bandwidth
+    gather = 2 * (shared * _others(ranks) / rates["dp"] + experts * _others(ranks // layout.ep) / rates["experts"])
     if layout.zero < 3:
         return max(0.0, 2 * gather - unit * 2 / 3)
     return microbatches * max(0.0, 2 * gather - unit) + max(0.0, gather - unit * 2 / 3)

@@ -51,9 +51,9 @@ def layout_memory(layout, job):
         states += parameters * sum(size / z if i in cut else size for i, size in enumerate(per))
     p, v = layout.pp, layout.virtual_stages
     flying = min(m, p if v == 1 else p + (p - 1) / v)
-    unit = job.sequence * job.micro_batch * job.model.hidden / (layout.tp * layout.cp)
-    layers = ceil(job.model.layers / p)
-    return states, unit * (layers * flying * 2 + 34 if layout.recompute else layers * flying * 34)
+    tokens, layers = job.sequence * job.micro_batch / (layout.tp * layout.cp), ceil(job.model.layers / p)
+    full, inputs = tokens * _kept(job.model), tokens * 2 * job.model.hidden
+    return states, layers * flying * inputs + full if layout.recompute else layers * flying * full
 
 
 def step_time(layout, job):
@@ -67,16 +67,35 @@ def step_time(layout, job):
     unit = work / (t * c * job.peak * job.efficiency) * (4 / 3 if layout.recompute else 1)
     n, rounds, activation = (6, 3, 2 * tokens * model.hidden) if layout.recompute else (4, 2, 2 * tokens * model.hidden)
 
-    def seconds(size, reach):
-        return size / (job.node_bandwidth if reach <= job.gpus_per_node else job.network_bandwidth)
+    fast, slow = job.node_bandwidth, job.network_bandwidth
+    steps = {"tp": (t, 1), "cp": (c, t), "ep": (e, t * c), "pp": (p, t * c * e), "dp": (layout.dp // e, t * c * e * p)}
 
-    unit += seconds(layers * n * 2 * (t - 1) / t * activation / c, t)
-    unit += seconds(layers * rounds * (c - 1) / c * 4 * tokens * model.kv_heads * model.head_dim / t, t * c)
-    unit += seconds(layers * n * model.top_k * activation / (t * c) * (e - 1) / e, t * c * e)
-    unit += seconds(2 * v * activation / (t * c), t * c * e * p) if p > 1 else 0
+    def group(*axes):
+        """Members of rank 0's group, and how many of them are in its node."""
+        ranks = [sum(place) for place in product(*(range(0, steps[a][0] * steps[a][1], steps[a][1]) for a in axes))]
+        return len(ranks), sum(rank < job.gpus_per_node for rank in ranks)
+
+    def reduced(size, *axes):
+        """Seconds of half an all-reduce of ``size`` bytes: inside the nodes, and through one port of each member."""
+        n, near = group(*axes)
+        nodes = ceil(n / near)
+        two_levels = size * ((near - 1) / near / fast + (nodes - 1) / nodes / near / slow)
+        return max(two_levels, size * (n - 1) / n / fast)
+
+    def passed_on(size, axis):
+        n, near = group(axis)
+        return size / (fast if near == n else slow)
+
+    def swapped(size):
+        n, near = group("ep")
+        return size / n * max((near - 1) / fast, (n - near) / slow)
+
+    unit += layers * n * 2 * reduced(activation / c, "tp")
+    unit += passed_on(layers * rounds * (c - 1) / c * 4 * tokens * model.kv_heads * model.head_dim / t, "cp")
+    unit += layers * n * swapped(model.top_k * activation / (t * c))
+    unit += passed_on(2 * v * activation / (t * c), "pp") if p > 1 else 0
     shared, experts = _weights(layout, job)
-    z = layout.dp * c
-    gather = seconds(2 * (shared * (z - 1) / z + experts * (z // e - 1) / (z // e)), job.gpus)
+    gather = reduced(2 * shared, "cp", "ep", "dp") + reduced(2 * experts, "cp", "dp")
     if layout.zero == 3:
         late = m * max(0.0, 2 * gather - unit) + max(0.0, gather - 2 / 3 * unit)
     else:
@@ -101,6 +120,15 @@ def _layer(model):
     heads = (2 * model.heads + 2 * model.kv_heads) * model.head_dim * h
     inner = h * model.experts + model.shared_experts * expert if model.experts else matrices * h * model.ffn
     return heads + 2 * h + inner, expert
+
+
+def _kept(model):
+    """Bytes of one layer for one token, tensor by tensor: norms, their outputs, attention, the MLP."""
+    width, inner = model.heads * model.head_dim, model.ffn
+    if model.experts:
+        inner = model.expert_ffn * (model.top_k + model.shared_experts)
+    numbers = 2 * model.hidden + 2 * model.hidden + width + width + 2 * model.kv_heads * model.head_dim
+    return 2 * (numbers + 4 * inner) if model.gated else 2 * (numbers + 2 * inner) + 2 * model.hidden
 
 
 def _weights(layout, job):

@@ -108,7 +108,7 @@ DESIGNS = (
         DENSE,
         "Start with memory. ZeRO-1 leaves 4 bytes per parameter on every replica, so the states fit only if TP and PP "
         "divide the model by eight or more. ZeRO-3 divides them by all 64 GPUs, whatever TP and PP are. Activations "
-        "are the other half: without recomputation TP 1 has no room for those of a single sequence, and TP 2 has."
+        "are the other half: without recomputation TP 1 has no room for those of a single sequence, and TP 2 just has."
         "\n\n"
         "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
         "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "
@@ -123,8 +123,9 @@ DESIGNS = (
         "memory. An all-to-all sends each token once for each of its experts, which is cheap on NVLink and slow on the "
         "network. TP comes first in the numbering, so TP times EP should stay within a node of eight."
         "\n\n"
-        "EP 8 makes ZeRO-1 fit. ZeRO-3 with EP 4 gathers less than ZeRO-3 alone, whose gathering takes longer than the "
-        "computing that could hide it. TP 2 or 4 with stages is slower but leaves room for activations.",
+        "With two stages, EP 4 or 8 makes ZeRO-1 fit. ZeRO-3 with EP 4 gathers less than ZeRO-3 alone, whose gathering "
+        "takes longer than the computing that could hide it. TP 2 or 4 with stages is slower but leaves room for "
+        "activations.",
     ),
     _design(
         "long",
@@ -132,7 +133,8 @@ DESIGNS = (
         LONG,
         "The model is small and its activations are not: TP times CP has to divide them by sixteen or more, unless "
         "the layers are recomputed, which takes longer than all messages of the best layouts together. It remains to "
-        "choose how much of the sixteen is TP and how much is CP."
+        "choose how much of the sixteen is TP and how much is CP. It cannot all be CP: with ZeRO-1, only TP divides "
+        "weights and gradients, and without it they leave too little room."
         "\n\n"
         "TP all-reduces the whole activation in every layer and must stay inside the node; CP passes on keys and "
         "values only, which grouped-query attention keeps small, and may leave it. Together they gain: TP divides the "
@@ -170,7 +172,8 @@ REASONS = (
         "has four ports there. With PP 4 as well a replica fills the node: each of a group's 8 members is in another "
         "node, with a single port. So a quarter of the weights still takes more than two thirds of the time. And a "
         "replica now runs 128 micro-batches where it ran 32, each with a quarter of the computing to hide a gather "
-        "behind.",
+        "behind. (Her pipeline also misses the card's limit on memory, by half a GB, and two stages would not: a "
+        "group then has two ports in each node, and hides its gathers.)",
         {
             1: "Idle time is $(p-1)/m$ of the work, and a replica has 128 micro-batches for its four stages.",
             2: "A stage gathers its own layers only. The two can be combined, but the weights travel in every "

@@ -1,6 +1,6 @@
 """Chapter 07: how a layout that a reader designed is judged: does it divide, fit, finish in time, and what binds.
 
-The costs come from the chapter's own functions: ``layout_memory`` for the bytes of the fullest GPU, ``placed_parts``
+The costs come from the chapter's own functions: ``layout_memory`` for the bytes of the fullest GPU, ``step_parts``
 for the time of a step. A sentence names the constraint that a layout breaks, or what costs it the most time.
 """
 
@@ -17,7 +17,7 @@ from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.units import GB
 
 memory = lazily("solutions.ch07.layout")
-costs = lazily("solutions.ch07.design_costs")
+groups = lazily("solutions.ch07.placed_groups")
 model_of_time = lazily("solutions.ch07.layout_model")
 
 #: Losses that are told: at least this share of a step.
@@ -31,7 +31,7 @@ class Task:
     Attributes:
         job: the model, its batch and the cluster.
         limit: the longest that a step may take, seconds.
-        knobs: what is chosen, by the names of :class:`Layout`, and ``replicas_inside`` of ``placed_parts``. What is not
+        knobs: what is chosen, by the names of :class:`Layout`, and ``replicas_inside`` of ``step_parts``. What is not
             chosen is 1 (ZeRO-1, no pipeline ...) or no (recomputation). DP is what remains of the GPUs.
     """
 
@@ -90,7 +90,7 @@ class Priced:
         layout: how the job is split.
         microbatches: of one replica in a step.
         states, activations: of the fullest GPU, bytes.
-        parts: the time of a step by what it is spent on, seconds, as ``placed_parts`` has it.
+        parts: the time of a step by what it is spent on, seconds, as ``step_parts`` has it.
         work: seconds of a step in which every GPU did an equal share of the model's own operations and nothing else.
         across: the axes whose groups span nodes.
         layers: of the model.
@@ -208,16 +208,16 @@ def priced(task: Task, **choices: int) -> Priced:
     job, layout = task.job, layout_of(choices, task.job)
     inside = bool(choices.get("replicas_inside", 0))
     states, activations = memory.layout_memory(layout, job)
-    sizes = costs.placement(layout, inside)
+    sizes = groups.placement(layout, inside)
     axes = {"TP": ["tp"], "CP": ["cp"], "EP": ["ep"], "PP": ["pp"], "DP": ["cp", "ep", "dp"]}
-    near = {name: costs.members_in_node(sizes, group, job.gpus_per_node) for name, group in axes.items()}
+    near = {name: groups.members_in_node(sizes, axis, job.gpus_per_node) for name, axis in axes.items()}
     whole = {name: math.prod(sizes[axis] for axis in group) for name, group in axes.items()}
     return Priced(
         layout,
         job.global_batch // (layout.dp * job.micro_batch),
         states,
         activations,
-        costs.placed_parts(layout, job, inside),
+        model_of_time.step_parts(layout, job, inside),
         _work(job),
         frozenset(name for name in axes if near[name] < whole[name]),
         job.model.layers,

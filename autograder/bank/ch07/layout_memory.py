@@ -91,11 +91,18 @@ def _memory(**broken):
         for parameters, ranks in ((layers * block + ends, z), (experts, z // layout.ep)):
             divided = [ranks if layout.zero >= at else 1 for at in broken.get("zero", (3, 2, 1))]
             states += parameters / layout.tp * sum(part / by for part, by in zip((2, 2, 12), divided, strict=True))
-        unit = job.sequence * job.micro_batch * h / (layout.tp * broken.get("cp", layout.cp))
+        tokens = job.sequence * job.micro_batch / (layout.tp * broken.get("cp", layout.cp))
+        width = broken.get(
+            "width", (model.top_k + model.shared_experts) * model.expert_ffn if model.experts else model.ffn
+        )
+        whole = 2 * tokens * (4 * h + 2 * q + 2 * kv + 4 * width)
+        if not (model.gated or broken.get("gated")):
+            whole -= tokens * (4 * width - broken.get("masks", 2) * h)
         v = layout.virtual_stages
         flying = layout.pp + (layout.pp - 1) / v if v > 1 and not broken.get("chunks") else layout.pp
-        kept = layers * (flying if broken.get("few") else min(m, flying)) * unit
-        return states, 2 * kept + broken.get("again", 34) * unit if layout.recompute else 34 * kept
+        held = layers * (flying if broken.get("few") else min(m, flying))
+        inputs = 2 * held * tokens * h + broken.get("again", 1) * whole
+        return states, inputs if layout.recompute else held * whole
 
     return program
 
@@ -133,7 +140,7 @@ EXERCISE = Build(
         Slip("Optimizer states take 12 bytes: the fp32 master copy was lost.", edit=("12 / ranks", "8 / ranks")),
         Slip(
             "A micro-batch is in flight, not the global batch.",
-            edit=("job.sequence * job.micro_batch *", "job.sequence * job.global_batch *"),
+            edit=("job.sequence * job.micro_batch /", "job.sequence * job.global_batch /"),
         ),
         Slip(
             "A stage of a pipeline holds several micro-batches at once.",
@@ -148,7 +155,18 @@ EXERCISE = Build(
         ),
         Slip(
             "While one layer is computed again, its activations are there in full.",
-            edit=("2 / 34 + whole if", "2 / 34 if"),
+            edit=("model.hidden + whole if", "model.hidden if"),
+        ),
+        Slip(
+            "A token visits several experts, and each of them keeps the inner width of an expert.",
+            edit=("(model.top_k + model.shared_experts) * model.expert_ffn", "model.expert_ffn"),
+        ),
+        Slip(
+            "That is 34 s b h, a layer like GPT-3's. A gate adds two tensors of width f, and there is no dropout.",
+            edit=(
+                "whole = 2 * tokens * (norms * model.hidden + 2 * heads + middle * inner)",
+                "whole = 34 * tokens * model.hidden",
+            ),
         ),
     ),
     rights=(
@@ -160,13 +178,16 @@ EXERCISE = Build(
             ),
         ),
         Right(
-            "activations by layer, 17 times an input",
+            "activations in numbers, and the two bytes of each last",
             edits=(
                 (
-                    "whole = 34 * job.sequence * job.micro_batch * job.model.hidden / (layout.tp * layout.cp)",
-                    "whole = 17 * (2 * job.sequence / layout.cp * job.model.hidden / layout.tp) * job.micro_batch",
+                    "whole = 2 * tokens * (norms * model.hidden + 2 * heads + middle * inner)",
+                    "whole = (norms * model.hidden + 2 * heads + middle * inner) * tokens",
                 ),
-                ("held * whole * 2 / 34 + whole if", "whole * (held / 17 + 1) if"),
+                (
+                    "held * 2 * tokens * model.hidden + whole if layout.recompute else held * whole",
+                    "2 * (held * model.hidden * tokens + whole if layout.recompute else held * whole)",
+                ),
             ),
         ),
     ),
@@ -183,7 +204,10 @@ EXERCISE = Build(
         Promise("and the last norm", program=_memory(last_norm=0)),
         Promise("2 of gradients (over z with ZeRO-2 and 3)", program=_memory(zero=(3, 3, 1))),
         Promise("2 of weights (over z with ZeRO-3)", program=_memory(zero=(2, 2, 1))),
-        Promise("bytes (h is ``hidden``)", program=_memory(cp=1)),
+        Promise("divided by tp cp", program=_memory(cp=1)),
+        Promise("or without a gate", program=_memory(gated=True)),
+        Promise("which counts masks of dropout", program=_memory(masks=0)),
+        Promise("for a mixture", program=_memory(width=0)),
         Promise("min(m, pp + (pp - 1) / v)", program=_memory(chunks=True)),
         Promise("A rank holds min(m, pp) micro-batches", program=_memory(few=True)),
         Promise("and one layer is there in full", program=_memory(again=0)),

@@ -10,7 +10,7 @@ from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import LLAMA3_8B
 from rankzero.facts.units import GB
 from solutions.ch04.all_reduce_algorithms import hierarchical_all_reduce_time
-from solutions.ch07.design_costs import bandwidths
+from solutions.ch07.placed_groups import bandwidths
 
 TENSOR, REPLICAS, STAGES = steps.WAYS
 SHARE = steps.ACTIVATION / steps.PER_NODE

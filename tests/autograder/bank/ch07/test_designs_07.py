@@ -19,8 +19,8 @@ from autograder.marking.designs import front, table
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.units import GB
 from solutions.ch04.all_reduce_algorithms import hierarchical_all_reduce_time
-from solutions.ch07.design_costs import bandwidths
 from solutions.ch07.layout import step_parts
+from solutions.ch07.placed_groups import bandwidths
 from tests.solutions import plain_layouts as again
 
 TASKS = {
@@ -206,7 +206,8 @@ REFUSED = [
     ("70b", (1, 1, 3, 0), "only 72 GB of the GPU's 80 GB may be used. Most of it is activations."),
     ("70b", (8, 16, 1, 0), "one replica would take 128 GPUs, and there are 64."),
     ("70b", (16, 1, 1, 0), "comes from the all-reduces of TP 16, which cross the node boundary."),
-    ("70b", (2, 4, 3, 0), "comes from the weights and gradients of DP 8, which cross the node boundary."),
+    ("70b", (2, 4, 3, 0), "only 72 GB of the GPU's 80 GB may be used. Most of it is activations."),
+    ("70b", (4, 2, 3, 0), "comes from the weights and gradients of DP 8, which cross the node boundary."),
     ("70b", (4, 16, 1, 0), "uneven stages: 80 layers and the output head cannot be divided evenly by 16."),
     ("70b", (1, 2, 3, 1), "comes from the forward pass that recomputation repeats."),
     ("moe", (1, 1, 16, 1), "EP 16 does not divide the 8 experts."),
@@ -277,7 +278,9 @@ def one(name: str, **choices: int) -> Priced:
 
 def test_why_a_stage_is_slower_with_fewer_weights():
     """TP 2 with ZeRO-3, alone and with four stages: gathering takes nearly as long, four times as often."""
-    alone, staged = one("70b", tp=2, zero=3), one("70b", tp=2, pp=4, zero=3)
+    alone, two, staged = (one("70b", tp=2, pp=stages, zero=3) for stages in (1, 2, 4))
+    assert two.parts["DP"] == 0
+    assert max(alone.memory, two.memory) < TASKS["70b"].room < staged.memory < TASKS["70b"].room + 0.6 * GB
     assert staged.microbatches == 4 * alone.microbatches == 128
     gathers = []
     for layout in (alone.layout, staged.layout):
@@ -299,11 +302,11 @@ def test_why_tp_2_slows_ep_8_down():
 
 
 def test_why_tp_and_cp_share_the_work():
-    """Four rings with a quarter of the heads; both fit, and both cross nodes."""
+    """Four rings with a quarter of the heads; both cross nodes, and the one alone does not fit."""
     alone, both = one("long", cp=16), one("long", tp=4, cp=4)
     assert "CP" in alone.across
     assert "CP" in both.across
-    assert max(alone.memory, both.memory) < TASKS["long"].room
+    assert both.memory < TASKS["long"].room < alone.memory
     assert alone.parts["CP"] / both.parts["CP"] == pytest.approx(4 * (15 / 16) / (3 / 4))
 
 
