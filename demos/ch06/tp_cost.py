@@ -1,6 +1,7 @@
 """What tensor parallelism costs a model: bytes and seconds per step against compute, and which rank holds which heads.
 
-The data-parallel column is an all-reduce of the bf16 gradients of a rank's shard, once per step.
+Ranks beyond a node of eight reduce inside each node first, then each sends its share by its own network port. The
+data-parallel column is an all-reduce of the bf16 gradients of a rank's shard, once per step.
 
 python -m demos tp_cost --model "Llama 3 70B" --sequence 4096 --bandwidth 450e9
 """
@@ -15,8 +16,11 @@ from rankzero.facts.hardware import GPUS
 from rankzero.facts.models import MODELS
 from rankzero.facts.units import GB, ms
 from solutions.ch03.collective_cost import traffic
+from solutions.ch04.spanning_groups import group_bandwidth
 
 BY_NAME = {model.name: model for model in MODELS}
+#: GPUs of a node.
+NODE = 8
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 
 
@@ -42,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--mfu", type=whole(1, 100), default=50, help="percentage of the peak that is achieved")
     options.add_argument("--bandwidth", type=_positive, default=450e9, help="bytes/s of a GPU, one direction")
+    options.add_argument("--port", type=_positive, default=50e9, help="bytes/s of a GPU to other nodes, one direction")
     options.add_argument("--sequence", type=whole(1, 10**6), default=4096)
     options.add_argument("--batch", type=whole(1, 1024), default=1)
     options.add_argument("--replicas", type=whole(1, 10**5), default=8, help="data-parallel ranks")
@@ -59,10 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         layer = sent(arguments.sequence, arguments.batch, h, t, sequence_parallel=arguments.sp)
         gradients = traffic("all_reduce", 2 * model.parameters / t, arguments.replicas, 0)[0]
-        seconds = model.layers * layer / arguments.bandwidth
-        share = layer / arguments.bandwidth / (72 * tokens * h**2 / t / rate)
+        bandwidth = group_bandwidth(t, min(t, NODE), arguments.bandwidth, arguments.port)
+        seconds = model.layers * layer / bandwidth
+        share = layer / bandwidth / (72 * tokens * h**2 / t / rate)
         units = 10 if arguments.sp else 8
-        right &= abs(share - units / 4 * (t - 1) * rate / (9 * h * arguments.bandwidth)) <= 1e-9 * max(share, 1)
+        right &= abs(share - units / 4 * (t - 1) * rate / (9 * h * bandwidth)) <= 1e-9 * max(share, 1)
         held = f"{len(heads)} and {len(kv_heads)}" + (f", on {replicas} ranks" if replicas > 1 else "")
         rows.append((t, held, model.layers * layer / GB, gradients / GB, seconds / ms, 100 * share))
     header = ("t", "query and KV heads", "sent, tensor (GB)", "sent, data (GB)", "tensor (ms)", "of 72 s b h^2 / t (%)")

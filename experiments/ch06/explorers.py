@@ -9,6 +9,7 @@ from rankzero.charts import Axis, Spec, below, chart, lines, stacks, table
 from rankzero.facts.hardware import A100_SXM, B200_SXM, H100_SXM
 from rankzero.facts.models import GPT3_175B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, Model
 from rankzero.facts.units import GB, MB, format_bytes
+from solutions.ch04.spanning_groups import group_bandwidth
 from solutions.ch05.zero import zero_memory
 from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
 from solutions.ch06.heads import head_partition
@@ -90,23 +91,23 @@ def how_far(
     inside: float = 450 * GB,
     beyond: float = 50 * GB,
 ) -> Spec:
-    """Communication over computation against the number of ranks, within a node of 8 and beyond.
+    """Communication over computation against the number of ranks, within a node of 8 and over whole nodes.
 
     Args:
         hidden: width of the model.
-        ranks: the marked number of ranks, 1 to 64.
+        ranks: the marked number of ranks: 1 to 8, or a multiple of 8 up to 64.
         gpu: a name of :data:`GPUS`.
         mfu_percent: percentage of its dense bf16 peak that is achieved.
         inside: bytes/s of a GPU inside the node, one direction.
-        beyond: bytes/s of a GPU if the ranks span more than one node.
+        beyond: bytes/s of a GPU's port to other nodes. Ranks that span nodes reduce inside each of them first.
     """
     rate = mfu_percent / 100 * GPUS[gpu].peak_bf16
 
     def percent(t: int) -> float:
-        return 100 * communication_share(hidden, t, rate, inside if t <= NODE else beyond)
+        return 100 * communication_share(hidden, t, rate, group_bandwidth(t, min(t, NODE), inside, beyond))
 
     rows: list[Spec] = []
-    for name, span in (("inside a node", range(2, NODE + 1)), ("over several nodes", range(NODE + 1, 65))):
+    for name, span in (("inside a node", range(2, NODE + 1)), ("over several nodes", range(2 * NODE, 65, NODE))):
         rows += [{"ranks": t, "percent": percent(t), "where": name} for t in span]
     for name, limit in LIMITS.items():
         rows += [{"ranks": t, "percent": 100 * limit, "where": name} for t in (2, 64)]
@@ -114,7 +115,11 @@ def how_far(
     y = Axis("percent", "communication / compute (%)", log=True)
     here = percent(ranks)
     title = f"h = {hidden:,}, {ranks} ranks of {gpu} at {mfu_percent:.3g} %: {here:.3g} %"
-    point = [{"ranks": ranks, "percent": here, "where": rows[0 if ranks <= NODE else NODE]["where"]}] if here else []
+    point = (
+        [{"ranks": ranks, "percent": here, "where": "inside a node" if ranks <= NODE else "over several nodes"}]
+        if here
+        else []
+    )
     return chart(
         lines(rows, x, y, by="where", title=title, points=point),
         f"Communication over computation from 2 to 64 ranks, lines at 10 and 30 %; {ranks} ranks: {here:.3g} %.",

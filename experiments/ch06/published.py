@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankzero.facts.units import GB, MiB, ms
+from rankzero.facts.units import GB, GiB, KiB, MiB, ms
 
 SOURCE = "Korthikanti et al. (2022), arXiv:2205.05198, tables 3 to 5 and section 5"
 ALL_REDUCE_SOURCE = (
@@ -55,3 +55,12 @@ LAYER_TIMES = {"none": 19.6 * ms, "selective": 20.9 * ms, "full": 27.2 * ms}
 #: no ring: from 2 MiB on, the switches between the GPUs did the adding (NVLS).
 ALL_REDUCE_SIZE = 64 * MiB
 ALL_REDUCE_TIME = ALL_REDUCE_SIZE / (198.01 * GB)
+
+#: All-reduces on nodes of eight B200 GPUs, each with an NVLink of 900 GB/s and a network port of 50 GB/s: by the size
+#: of the tensor, the bus bandwidth (2 (N - 1) / N times size over time) on one node and on four, bytes/s.
+CROSSING_SOURCE = "S. Bekman, ml-engineering, network/README.md, commit c53741b, AWS P6-B200, NCCL 2.27.7"
+CROSSING = {
+    32 * KiB: (1.20 * GB, 0.01 * GB),
+    64 * MiB: (400.60 * GB, 156.74 * GB),
+    4 * GiB: (740.64 * GB, 377.34 * GB),
+}

@@ -7,6 +7,7 @@ from rankzero.facts.hardware import H100_SXM, IB_NDR, NVLINK4
 from rankzero.facts.units import GB
 
 activations = lazily("solutions.ch06.activations")
+groups = lazily("solutions.ch04.spanning_groups")
 
 SEQUENCE, HIDDEN, HEADS = 8192, 8192, 64
 LAYERS, IN_FLIGHT, NODE = 20, 4, 8
@@ -29,9 +30,9 @@ def extra_time(ranks: int, split: bool, recompute: str) -> float:
     sent = activations.tensor_parallel_traffic(SEQUENCE, 1, HIDDEN, ranks, sequence_parallel=split)
     if recompute == "full":  # the forward pass runs again, with its collectives
         sent += activations.tensor_parallel_traffic(SEQUENCE, 1, HIDDEN, ranks, backward=False, sequence_parallel=split)
-    link = NVLINK4 if ranks <= NODE else IB_NDR
+    bandwidth = groups.group_bandwidth(ranks, min(ranks, NODE), NVLINK4.bandwidth, IB_NDR.bandwidth)
     again = {"none": 0.0, "selective": SEQUENCE / (18 * HIDDEN + 3 * SEQUENCE), "full": 1 / 3}[recompute]
-    return 100 * (sent / link.bandwidth / compute + again)
+    return 100 * (sent / bandwidth / compute + again)
 
 
 def layout(ranks: int, sequence: int, recompute: int) -> Simulated:
@@ -63,10 +64,11 @@ QUESTIONS = (
         simulate=layout,
         derivation=(
             "Without recomputation nothing fits: the attention matrices alone need more than 100 GB, even on sixteen "
-            "ranks. These would also span two nodes, and the network makes communication several times longer than the "
-            "computation. What remains is a trade. Four ranks with sequence parallelism and selective recomputation "
-            "lose the least time and fill most of the memory. Eight ranks halve the memory and lose twice as much. "
-            "Recomputing everything saves more memory, but repeats the forward pass and its collectives."
+            "ranks. These would also span two nodes. Each GPU would cross by its own port with an eighth of every "
+            "tensor, and still communicate for more than half as long as it computes. What remains is a trade. Four "
+            "ranks with sequence parallelism and selective recomputation lose the least time and fill most of the "
+            "memory. Eight ranks halve the memory and lose twice as much. Recomputing everything saves more memory, "
+            "but repeats the forward pass and its collectives."
             "\n\n"
             "With flash attention, which never stores the attention matrix, the results are those of selective "
             "recomputation."

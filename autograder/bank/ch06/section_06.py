@@ -84,7 +84,7 @@ QUESTIONS = (
                 ),
             ),
             Part(
-                "across nodes, over InfiniBand",
+                "each in another node, over InfiniBand",
                 "%",
                 lambda: overhead(IB_NDR.bandwidth),
                 slips=(

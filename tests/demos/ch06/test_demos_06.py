@@ -40,6 +40,9 @@ def test_costs_are_those_of_the_chapter(tmp_path):
     assert float(eight["of 72 s b h^2 / t (%)"]) == pytest.approx(100 * share)
     assert eight["query and KV heads"] == "8 and 1"
     assert rows[-1]["query and KV heads"] == "4 and 1, on 2 ranks"
+    # Sixteen ranks are two nodes: half of the work each, and an eighth of every tensor through each port.
+    crossing = 2 * H100_SXM.peak_bf16 / 2 / (9 * 8192 * 50e9)
+    assert float(rows[-1]["of 72 s b h^2 / t (%)"]) == pytest.approx(100 * (2 * share + crossing))
 
 
 def test_slices_that_are_gathered_again_cost_a_quarter_more(tmp_path):

@@ -36,7 +36,7 @@ splits = st.fixed_dictionaries(
 links = st.fixed_dictionaries(
     {
         "hidden": st.integers(1024, 20_480),
-        "ranks": st.integers(1, 64),
+        "ranks": st.sampled_from((1, 2, 4, 8, 16, 32, 64)),
         "gpu": st.sampled_from(tuple(GPUS)),
         "mfu_percent": st.floats(10, 80),
         "inside": st.floats(10 * GB, 900 * GB),
@@ -88,7 +88,7 @@ def moved(explorer, *steps: tuple[str, object]) -> list[str]:
             how_far,
             [
                 ("hidden", 9000),
-                ("ranks", 9),
+                ("ranks", 16),
                 ("gpu", "B200"),
                 ("mfu_percent", 60.0),
                 ("inside", 5e11),
@@ -160,13 +160,18 @@ def test_lines_break_where_the_node_ends(state):
     rows = how_far(**state)["data"]["values"]
     inside = {row["ranks"]: row["percent"] for row in rows if row["where"] == "inside a node"}
     beyond = {row["ranks"]: row["percent"] for row in rows if row["where"] == "over several nodes"}
-    assert (min(inside), max(inside), min(beyond), max(beyond)) == (2, 8, 9, 64)
+    assert (min(inside), max(inside), min(beyond), max(beyond)) == (2, 8, 16, 64)
     assert inside[8] / inside[2] == pytest.approx(7)
-    assert beyond[9] / inside[8] == pytest.approx(8 / 7 * state["inside"] / state["beyond"])
+    # Twice the ranks have half the work each: twice the share inside, and an eighth of the tensor by each port.
+    crossing = 2 * inside[8] + 100 * 2 * 16 * GPUS[state["gpu"]].peak_bf16 * state["mfu_percent"] / 100 * (1 / 8) / (
+        18 * state["hidden"] * state["beyond"]
+    )
+    ring = 15 / 7 * inside[8]  # no faster than a ring inside the node
+    assert beyond[16] == pytest.approx(max(crossing, ring))
     assert {row["percent"] for row in rows if row["where"].endswith("%")} == {10, 30}
 
 
-@pytest.mark.parametrize(("ranks", "where"), [(1, None), (8, "inside a node"), (9, "over several nodes")])
+@pytest.mark.parametrize(("ranks", "where"), [(1, None), (8, "inside a node"), (16, "over several nodes")])
 def test_the_chosen_number_is_marked(ranks, where):
     found = [
         row["where"]
