@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(given, Table(("quantity", "computed", "unit", "published"), rows))
     assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in llama.ASSUMED.items())
     chunks = f"{llama.ASSUMED_CHUNKS} chunks a rank"
-    print(f"assumed: {assumed}16 micro-batches of one sequence, {chunks}, recompute selective")
+    print(f"assumed: {assumed}16 micro-batches of one sequence, {chunks}, recompute cheap")
     right = math.isclose(sheet.days * (1 - sheet.waste), sheet.compute_days)
     right = right and math.isclose(sheet.days * 24 * given.gpus, sheet.gpu_hours)
     return verdict(right, "days less waste are days of compute, and the GPU-hours are those of all days")

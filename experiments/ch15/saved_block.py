@@ -23,7 +23,7 @@ from rankzero import checks
 
 from ..ch06.saved_tensors import UNNAMED, Keeper
 
-RECOMPUTE = ("none", "selective", "full")
+RECOMPUTE = ("none", "cheap", "full")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class AuditedBlock(nn.Module):
 
     Args:
         shape: of the block.
-        recompute: ``"none"``; ``"selective"``: norm outputs and the feed-forward product again in the backward pass;
+        recompute: ``"none"``; ``"cheap"``: norm outputs and the feed-forward product again in the backward pass;
             ``"full"``: everything again, from the block's input.
     """
 
@@ -93,7 +93,7 @@ class AuditedBlock(nn.Module):
         return self._again(self._block, x, turn) if self.recompute == "full" else self._block(x, turn)
 
     def _block(self, x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
-        piece = self._again if self.recompute == "selective" else _now
+        piece = self._again if self.recompute == "cheap" else _now
         queries, keys, values = piece(self._project, x, turn)
         mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
         self._named("attention output", mixed, "attention's log-sums")
@@ -159,14 +159,14 @@ def kept_formula(shape: Shape, recompute: str = "none", element_bytes: int = 4) 
     """Bytes of activations per token and layer by the formula; :func:`statistics_bytes` come on top.
 
     With h = hidden, A = heads x head_dim, K = kv_heads x head_dim and f = ffn: ``4h + 2A + 2K + 4f`` elements; half of
-    the h and f with ``"selective"``; h alone with ``"full"``.
+    the h and f with ``"cheap"``; h alone with ``"full"``.
     """
     h, f = shape.hidden, shape.ffn
     attention = 2 * shape.head_dim * (shape.heads + shape.kv_heads)
-    elements = {"none": 4 * h + attention + 4 * f, "selective": 2 * h + attention + 2 * f, "full": h}
+    elements = {"none": 4 * h + attention + 4 * f, "cheap": 2 * h + attention + 2 * f, "full": h}
     return element_bytes * elements[recompute]
 
 
 def statistics_bytes(shape: Shape, recompute: str = "none") -> int:
     """Bytes per token of the statistics in fp32: one number for each norm, and one for each head of flash attention."""
-    return {"none": 8 + 4 * shape.heads, "selective": 4 * shape.heads, "full": 0}[recompute]
+    return {"none": 8 + 4 * shape.heads, "cheap": 4 * shape.heads, "full": 0}[recompute]

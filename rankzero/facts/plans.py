@@ -25,7 +25,7 @@ class RunLayout:
         virtual_stages: chunks of layers on each pipeline rank, an integer >= 1.
         shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
         gradient_bytes: of one gradient; not negative, finite.
-        recompute: which activations are recomputed: ``"none"``, ``"selective"`` or ``"full"``.
+        recompute: which activations are recomputed: ``"none"``, ``"cheap"`` or ``"full"``.
     """
 
     tp: int

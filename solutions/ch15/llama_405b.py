@@ -57,7 +57,7 @@ def plan(
     tp, cp, pp, dp = ranks
     mtbf = WINDOW / UNEXPECTED * 16_384 / gpus
     return (
-        RunLayout(tp, cp, pp, dp, 16, 8192, 8192, ASSUMED_CHUNKS, recompute="selective"),
+        RunLayout(tp, cp, pp, dp, 16, 8192, 8192, ASSUMED_CHUNKS, recompute="cheap"),
         Cluster(gpus, H100_SXM.peak_bf16, mfu, mtbf, ASSUMED["restart_time"]),
         Checkpoints(gpus, NETWORK, STORAGE, ASSUMED["stall"]),
         Costs(ASSUMED["price_per_gpu_hour"], WATTS_PER_GPU / 1000, ASSUMED["pue"], ASSUMED["price_per_kwh"]),

@@ -67,7 +67,7 @@ def memory_per_stage(
 
     Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. With h = ``hidden``, A =
     ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, a layer keeps for each token
-    ``2 (4h + 2A + 2K + 4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` with ``"selective"``, which
+    ``2 (4h + 2A + 2K + 4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` with ``"cheap"``, which
     recomputes the outputs of the norms, of the SiLU and of its product; ``2h``, the layer's input, with ``"full"``.
     ``tp`` (with sequence parallelism) and ``cp`` divide the tokens. Not counted: the layer that is being recomputed,
     the logits, and the row statistics of norms and attention.
@@ -80,7 +80,7 @@ def memory_per_stage(
         tokens: of one micro-batch (sequences times their length); positive.
         shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
         gradient_bytes: of one gradient; not negative.
-        recompute: ``"none"``, ``"selective"`` or ``"full"``.
+        recompute: ``"none"``, ``"cheap"`` or ``"full"``.
 
     Returns:
         For each stage ``parameters`` (the weights), ``states`` (gradients and optimizer), ``activations`` and
@@ -95,7 +95,7 @@ def memory_per_stage(
     checks.positive(tokens=tokens)
     checks.one_of(("optimizer", "optimizer+gradients", "all"), shard=shard)
     checks.amount(gradient_bytes=gradient_bytes)
-    checks.one_of(("none", "selective", "full"), recompute=recompute)
+    checks.one_of(("none", "cheap", "full"), recompute=recompute)
     replicas, stages = cp * dp, len(partition)
     weight_bytes = 2 / (replicas if shard == "all" else 1)
     state_bytes = gradient_bytes / (1 if shard == "optimizer" else replicas) + 12 / replicas
@@ -147,7 +147,7 @@ def traffic_per_gpu(
         microbatches: of one replica and step; at least 1.
         tokens: of one micro-batch, before ``cp`` divides them; positive.
         virtual_stages: chunks of layers on each stage; at least 1.
-        recompute: ``"none"``, ``"selective"`` (which repeats no collective) or ``"full"``.
+        recompute: ``"none"``, ``"cheap"`` (which repeats no collective) or ``"full"``.
 
     Returns:
         Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
@@ -156,7 +156,7 @@ def traffic_per_gpu(
     """
     checks.count(tp=tp, cp=cp, pp=pp, dp=dp, microbatches=microbatches, virtual_stages=virtual_stages)
     checks.positive(tokens=tokens)
-    checks.one_of(("none", "selective", "full"), recompute=recompute)
+    checks.one_of(("none", "cheap", "full"), recompute=recompute)
     again = 1 if recompute == "full" else 0
     layers, replicas = math.ceil(model.layers / pp), cp * dp
     inputs = 2 * tokens * model.hidden / cp
@@ -192,6 +192,6 @@ def _activation_bytes(model: Any, recompute: str) -> int:
     """Bytes that one layer keeps for one token until its backward pass."""
     if recompute == "full":
         return 2 * model.hidden
-    again = 1 if recompute == "none" else 0  # what the selective variant computes again
+    again = 1 if recompute == "none" else 0  # what the cheap variant computes again
     attention = 2 * (model.heads + model.kv_heads) * model.head_dim
     return 2 * ((2 + 2 * again) * model.hidden + attention + (2 + 2 * again) * model.ffn)

@@ -16,7 +16,7 @@ plan = lazily("solutions.ch15.run_plan")
 
 TP, PP, CHUNKS = 8, 16, 8
 SEQUENCES, LENGTH = 2048, 8192
-RECOMPUTE = ("none", "selective", "full")
+RECOMPUTE = ("none", "cheap", "full")
 
 #: Work of a step, in units of the step without recomputation; the second is assumed, the third is 4 passes for 3.
 WORK = (1.0, 1.02, 4 / 3)

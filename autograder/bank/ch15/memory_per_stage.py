@@ -45,7 +45,7 @@ def memory_by_matrices(
     layer = model.hidden * (2 * heads + 2 * keys + 3 * model.ffn + 2) / tp
     vocabulary = model.vocab * model.hidden / tp
     z = cp * dp
-    norms_and_middle = {"none": 4, "selective": 2}
+    norms_and_middle = {"none": 4, "cheap": 2}
     rows = []
     for stage, layers in enumerate(partition):
         last = stage == len(partition) - 1
@@ -65,7 +65,7 @@ EXERCISE = Build(
     topic="memory of a stage",
     cases=(
         Case(_405B),  # the paper's second layout: 16 micro-batches of one sequence
-        Case(_405B, {"recompute": "selective"}),
+        Case(_405B, {"recompute": "cheap"}),
         Case(_405B, {"shard": "optimizer", "recompute": "full"}),
         Case((LLAMA3_8B, [16, 16], 2, 2, 2, 1, 8192), {"shard": "all", "gradient_bytes": 2}),
         Case((LLAMA2_7B, [32], 1, 1, 8, 4, 4096)),

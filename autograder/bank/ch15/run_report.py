@@ -99,7 +99,7 @@ EXERCISE = Build(
     bonus=True,
     cases=(
         # its 8 chunks, 60 s, 300 s and prices are assumed
-        _sheet(LLAMA3_405B, 15.6e12, _405B | {"virtual_stages": 8, "stall": 60, "recompute": "selective"}),
+        _sheet(LLAMA3_405B, 15.6e12, _405B | {"virtual_stages": 8, "stall": 60, "recompute": "cheap"}),
         _sheet(LLAMA3_405B, 15.6e12, _405B | {"storage_bandwidth": 20 * GB}),
         _sheet(LLAMA3_70B, 15e12, _70B),
     ),

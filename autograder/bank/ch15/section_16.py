@@ -33,10 +33,10 @@ QUESTIONS = (
         section="15.16",
         bonus=True,
         options=(
-            "selective: the outputs of norms, of the SiLU and of its product are computed again",
-            "none: everything is kept",
-            "full: every layer is computed again",
-            "not even full recomputation fits",
+            "The outputs of norms, of the SiLU and of its product are computed again.",
+            "Nothing is computed again: everything is kept.",
+            "Every layer is computed again, from its input.",
+            "Nothing fits, not even if every layer is computed again.",
         ),
         correct=0,
         derivation="TP 8, CP 1, PP 16, DP 128, 16 micro-batches of 8,192 tokens, fp32 gradients whole on every "
@@ -44,8 +44,8 @@ QUESTIONS = (
         "stage 1 for each kind and compare the sum with 80 GB; full recomputation costs a third more FLOP.",
         slips={
             1: "With the gradients whole, stage 1 needs more than 80 GB.",
-            2: "It fits, but pays a third more FLOP where selective recomputation is nearly free.",
-            3: "Selective recomputation keeps about half of the activations: add it up.",
+            2: "It fits, but pays a third more FLOP where cheap recomputation is nearly free.",
+            3: "Cheap recomputation keeps about half of the activations: add it up.",
         },
     ),
 )

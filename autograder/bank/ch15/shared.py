@@ -11,7 +11,7 @@ def log(rng: Random, low: float, high: float) -> float:
     return float(f"{low * (high / low) ** rng.random():.6g}")
 
 
-RECOMPUTE = ("none", "selective", "full")
+RECOMPUTE = ("none", "cheap", "full")
 SHARDS = ("optimizer", "optimizer+gradients", "all")
 
 

@@ -98,7 +98,7 @@ EXERCISE = Build(
             edit=("2 * virtual_stages * microbatches", "2 * microbatches"),
         ),
         Slip(
-            "Selective recomputation repeats no collective: it computes norms and products again.",
+            "Cheap recomputation repeats no collective: it computes norms and products again.",
             edit=('recompute == "full"', 'recompute != "none"'),
         ),
         Slip(
