@@ -317,7 +317,7 @@ ITEMS = {
     "1.1": ("01-nobody-first",),
     "1.2": ("01-why-processes",),
     "1.3": ("01-order-of-arrival", "01-roll-call", "01-debug-gather", "01-pair-sum"),
-    "1.4": ("01-who-sets-it", "01-join"),
+    "1.4": ("01-join", "01-failed-starts"),
     "1.5": ("01-device-of-rank",),
     "1.6": ("01-coordinates-405b", "01-tp-in-node", "01-process-groups", "01-own-groups-only"),
     "1.7": ("01-forgot-set-epoch",),

@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice
+from autograder.items import Part, Question, Slip
 
 QUESTIONS = (
-    Choice(
-        id="01-who-sets-it",
-        kind="trace",
-        title="Variables that a plain spawn sets",
+    Question(
+        id="01-failed-starts",
+        kind="debug",
+        title="Four starts that fail",
         section="1.4",
-        options=(
-            "none of the five",
-            "two: RANK and WORLD_SIZE",
-            "four: all but LOCAL_RANK",
-            "all five",
+        parts=(
+            Part(
+                "cause of the messages of run A",
+                "",
+                lambda: 3,
+                tolerance=0,
+                slips=(
+                    Slip("Then only rank 0 itself would have joined: one of three.", value=1),
+                    Slip("Then all three would have joined: the store counts processes, not different ranks.", value=2),
+                    Slip("Then two processes would find the port taken, and one would wait alone.", value=4),
+                ),
+            ),
+            Part(
+                "cause of the messages of run B",
+                "",
+                lambda: 1,
+                tolerance=0,
+                slips=(
+                    Slip("All three would reach the store then. Here two cannot connect to it.", value=2),
+                    Slip("Then rank 1 would reach the store, and two of three would have joined.", value=3),
+                    Slip("A process that takes itself for rank 0 connects to nobody: it opens a store.", value=4),
+                ),
+            ),
+            Part(
+                "cause of the messages of run C",
+                "",
+                lambda: 4,
+                tolerance=0,
+                slips=(
+                    Slip("The others would try to connect then. These two tried to listen, as rank 0 does.", value=1),
+                    Slip("Only a process with rank 0 opens a store; a second rank 1 connects to it.", value=2),
+                    Slip("A process that was never started takes no port.", value=3),
+                ),
+            ),
+            Part(
+                "cause of the messages of run D",
+                "",
+                lambda: 2,
+                tolerance=0,
+                slips=(
+                    Slip("Then ranks 1 and 2 would not have got as far as reading keys: they reach no store.", value=1),
+                    Slip("Then rank 0 would still be counting the processes that join.", value=3),
+                    Slip("Then two processes would find the port taken.", value=4),
+                ),
+            ),
         ),
-        correct=0,
-        derivation="Spawning starts processes and hands over arguments; the environment is inherited as it is. A "
-        "launcher such as torchrun adds the five variables. Without one, the script has to set them itself, or pass "
-        "address, rank and world size as arguments.",
-        slips={
-            1: "The rank is an argument of the function that is spawned. Nothing writes it into the environment.",
-            2: "Nobody told the spawn where to meet, so it cannot set an address and a port either.",
-            3: "That is what torchrun does.",
-        },
+        derivation="Rank 0 opens the store and counts who joins. A process that was never started leaves the count one "
+        "short; the other reads the key of rank 0, which is not written before all have joined. With a wrong address "
+        "nobody else joins, and each says where it knocked. Three processes that take themselves for rank 0 all want "
+        "to listen at one port, and the system gives it to one of them. Two processes with one rank are counted as "
+        "two, so all have joined; then everybody waits for the key of the rank that nobody has.",
     ),
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -115,6 +118,34 @@ def test_a_start_that_fails_says_what_the_page_prints():
         dist.DistNetworkError, match=r"client socket has timed out after 1000ms while trying to connect"
     ):
         dist.TCPStore("127.0.0.1", port, 3, False, second)
+
+
+def test_where_two_have_one_rank_all_wait_for_the_key_of_the_rank_that_nobody_has():
+    """What the page prints of run D: three have joined, two of them as rank 1."""
+    second = timedelta(seconds=1)
+    store = dist.TCPStore("127.0.0.1", 0, 1, True, second)
+
+    def member(rank: int) -> str:
+        mine = dist.TCPStore("127.0.0.1", store.port, 1, False, second)
+        with pytest.raises(dist.DistStoreError) as caught:
+            dist.ProcessGroupGloo(mine, rank, 3, second)
+        return str(caught.value)
+
+    with ThreadPoolExecutor(3) as threads:
+        said = list(threads.map(member, (0, 1, 1)))
+    assert all(one.startswith("wait timeout after 1000ms, keys: /") and "/0/2" in one for one in said)
+
+
+def test_the_plain_program_of_the_page_runs_under_torchrun(tmp_path):
+    """The file that the page shows, as it is printed there."""
+    page = (Path(__file__).parents[3] / "book/01-first-program.ipynb").read_text(encoding="utf-8")
+    cells = ("".join(cell["source"]) for cell in json.loads(page)["cells"])
+    (text,) = (source for source in cells if "`sum_of_ranks.py`:" in source)
+    file = tmp_path / "sum_of_ranks.py"
+    file.write_text(text.split("```python\n")[1].split("```")[0], encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(file)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert sorted(ended.stdout.splitlines()) == [f"rank {rank}, device {rank}, sum 1" for rank in range(2)]
 
 
 # Threads or processes.

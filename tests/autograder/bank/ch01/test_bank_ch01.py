@@ -6,7 +6,6 @@ from random import Random
 
 from autograder import bank
 from autograder.items import Build, Choice
-from experiments.ch01.launching import launched
 from experiments.ch01.measured_states import counted_flops
 from experiments.ch01.token_budgets import best_split
 from rankzero.facts.scaling_laws import BESIROGLU, HOFFMANN
@@ -24,12 +23,6 @@ CHOICES = {item.id: item for item in bank.of_chapter("ch01") if isinstance(item,
 def answer(identifier: str) -> str:
     item = CHOICES[identifier]
     return item.options[item.correct]
-
-
-def test_what_launchers_set_is_what_the_options_say():
-    spawned = launched("spawn", ranks=1)[0]
-    assert [value for value in spawned.values() if value is not None] == []
-    assert (answer("01-who-sets-it"), len(spawned)) == ("none of the five", 5)
 
 
 def test_the_device_of_rank_9():
