@@ -1,7 +1,7 @@
-"""Groups of a world of 16 ranks, axis by axis: what a stepper draws. Standard library only.
+"""Groups of a world of 4 ranks, and of 16, axis by axis: what steppers draw. Standard library only.
 
->>> SIZES
-{'pp': 4, 'dp': 2, 'tp': 2}
+>>> SQUARE, SIZES
+({'copy': 2, 'half': 2}, {'pp': 4, 'dp': 2, 'tp': 2})
 >>> groups_of(11)
 {'tp': [10, 11], 'dp': [9, 11], 'pp': [3, 7, 11, 15]}
 """
@@ -14,6 +14,13 @@ from rankzero.explore import Box, Label, Scene
 from rankzero.explore.scene import Tone
 from solutions.ch01.ranks import coordinates, process_groups
 
+#: Two copies of a model, each cut in half: four ranks, slowest axis first.
+SQUARE = {"copy": 2, "half": 2}
+#: The axes in the order in which the picture shows them, and what the members of a group share and exchange.
+SIDES = {
+    "half": "Each holds a half of one copy, and they exchange activations in every pass",
+    "copy": "Both hold the same half and see different data, and they average their gradients once a step",
+}
 #: The 16 GPUs of the example in Megatron's documentation, slowest axis first.
 SIZES = {"pp": 4, "dp": 2, "tp": 2}
 #: The axes in the order in which the picture shows them, and what the members of a group share and exchange.
@@ -26,7 +33,10 @@ AXES = {
 MINE = 11
 #: Looks of neighbouring groups: a tone, and how much of it.
 LOOKS: tuple[tuple[Tone, float], ...] = (("accent", 0.45), ("right", 0.45), ("accent", 1.0), ("right", 1.0))
+NO_LOOK: tuple[Tone, float] = ("quiet", 0.0)
 LEFT, TOP, ACROSS, DOWN, WIDTH, HEIGHT = 32, 30, 54, 28, 50, 24
+#: The same of the square: its left edge, the distances of columns and rows, and the size of a box.
+EDGE, APART, BELOW, WIDE, HIGH = 48, 118, 46, 112, 38
 #: Sizes of text: in boxes, and beside them.
 TEXT, SMALL = 12, 10
 
@@ -34,6 +44,26 @@ TEXT, SMALL = 12, 10
 def groups_of(rank: int) -> dict[str, list[int]]:
     """The group of a rank along each axis."""
     return {axis: next(group for group in process_groups(SIZES, axis) if rank in group) for axis in AXES}
+
+
+def square_scene(step: int) -> Scene:
+    """Four ranks alone, then their groups along each axis: a row is a copy of the model, a column a half of it."""
+    axis = [*SIDES][step - 1] if step else ""
+    groups = process_groups(SQUARE, axis) if axis else []
+    marks: list[Box | Label] = []
+    for half, layers in enumerate(("first layers", "last layers")):
+        marks.append(Label(EDGE + APART * half + WIDE / 2, 12, f"half {half}", size=SMALL, quiet=True))
+        for copy in range(2):
+            rank = 2 * copy + half
+            tone, fill = LOOKS[next(index for index, group in enumerate(groups) if rank in group)] if axis else NO_LOOK
+            place = EDGE + APART * half, 20 + BELOW * copy
+            marks.append(Box(*place, WIDE, HIGH, f"rank {rank}", layers, tone, fill, False, TEXT))
+    marks += [Label(4, 44 + BELOW * copy, f"copy {copy}", "start", SMALL, True) for copy in range(2)]
+    if axis:
+        says = f"Along {axis}, the groups are {groups[0]} and {groups[1]}. {SIDES[axis]}."
+    else:
+        says = "Four ranks as an array: 2 copies of a model, each cut in 2 halves."
+    return Scene(EDGE + APART + WIDE + 2, 20 + BELOW + HIGH + 4, tuple(marks), says, says)
 
 
 def groups_scene(step: int) -> Scene:

@@ -22,7 +22,16 @@ TASK = re.compile(r"\*\*(Predict|Build|Debug|Estimate|Choose|Design|Explain|Trac
 #: Texts below a veiled result that say nothing of it.
 GENERAL = frozenset(
     (
-        *("amdahl", "protocol", "where-async", "pick-close", "softmax-close", "links-close", "buckets-close"),
+        *(
+            "amdahl",
+            "plain-file",
+            "protocol",
+            "where-async",
+            "pick-close",
+            "softmax-close",
+            "links-close",
+            "buckets-close",
+        ),
         *("checkpoint-close", "fsdp-names", "profile-close", "procedure", "writing-stall", "async-example"),
     )
 )

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip
+from autograder.items import Choice, Part, Question, Slip
 
 QUESTIONS = (
+    Choice(
+        id="01-no-launcher",
+        kind="debug",
+        title="Two machines and no launcher",
+        section="1.4",
+        options=(
+            "both train alone, and nothing fails",
+            "both fail at once: the variables are not set",
+            "both wait for the other until the timeout",
+            "the second to start finds the port taken",
+        ),
+        correct=0,
+        derivation="A variable that is not set takes its default, so each process is rank 0 of 1. It waits for nobody, "
+        "averages with nobody and ends with a model of its own.",
+        slips={
+            1: "`os.environ[...]` would raise an error; `get` with a default does not.",
+            2: "Nobody waits: with a world size of 1, a process is complete by itself.",
+            3: "Each opens its store on its own machine, and no port is taken there.",
+        },
+    ),
     Question(
         id="01-failed-starts",
         kind="debug",

@@ -10,6 +10,7 @@ import torch.distributed as dist
 
 from experiments.ch01 import cost_steps, group_steps, process_steps, program_steps, published_runs, shard_steps
 from rankzero import world
+from rankzero.explore import Box
 from rankzero.explore.steppers import frames
 from solutions.ch01.ranks import process_groups
 
@@ -19,6 +20,7 @@ STEPPERS = {
     program_steps.hello_scene: 2,
     process_steps.lock_scene: 2,
     process_steps.meeting_scene: 3,
+    group_steps.square_scene: 2,
     group_steps.groups_scene: 4,
     shard_steps.shard_scene: 3,
     cost_steps.weight_scene: 3,
@@ -74,6 +76,15 @@ def test_a_meeting_ends_when_all_have_come():
     assert [one.told for one in states] == [False] * 4 + [True]
     with pytest.raises(ValueError, match="begin with rank 0"):
         process_steps.meeting((1, 0, 2))
+
+
+@pytest.mark.parametrize(("step", "groups"), [(1, [[0, 1], [2, 3]]), (2, [[0, 2], [1, 3]])])
+def test_the_square_shows_the_groups_that_it_names(step, groups):
+    scene = group_steps.square_scene(step)
+    looks = {mark.text: (mark.tone, mark.fill) for mark in scene.marks if isinstance(mark, Box)}
+    assert f"{groups[0]} and {groups[1]}" in scene.says
+    assert all(looks[f"rank {one}"] == looks[f"rank {other}"] for one, other in groups)
+    assert len(set(looks.values())) == 2
 
 
 @pytest.mark.parametrize("axis", group_steps.AXES)
