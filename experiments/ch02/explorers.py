@@ -31,6 +31,9 @@ TRANSPORTS = ("waits for the receiver", "buffers every message")
 #: What a rank does in a round; one that has finished does nothing.
 STATES = ("send", "recv", "stuck", "waits", "both")
 
+#: The color of a rank that has finished, which is none of those of ``STATES``.
+FINISHED = "#ffffff"
+
 #: Links by name, each with an assumed start-up (seconds) and its bandwidth (bytes/s, one direction).
 LINKS = {
     NVLINK4.name: (1 * us, NVLINK4.bandwidth),
@@ -102,7 +105,7 @@ def _ring_graph(ranks: int, rounds: list[list[tuple[str, int, int]]], blocked: d
     angles = [2 * math.pi * rank / ranks for rank in range(ranks)]
     places = [{"x": math.sin(angle), "y": math.cos(angle)} for angle in angles]
     nodes = [
-        {"name": f"rank {r}", "label": str(r), "colour": COLOURS[2 if r in blocked else 3]} | place
+        {"name": f"rank {r}", "label": str(r), "colour": COLOURS[2] if r in blocked else FINISHED} | place
         for r, place in enumerate(places)
     ]
     ends = [(peer, rank, "") for calls in rounds for verb, rank, peer in calls if verb.endswith("recv")]

@@ -12,7 +12,7 @@ from rankzero import checks
 
 
 def message_time(message_bytes: float, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of one message over one link, in seconds: ``latency + message_bytes / bandwidth``.
+    """Time of one message over one link, in seconds: its start-up, then its bytes.
 
     A message of ``latency * bandwidth`` bytes spends half of its time starting up.
 

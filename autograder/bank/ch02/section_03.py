@@ -26,19 +26,24 @@ QUESTIONS = (
         },
     ),
     Choice(
-        id="02-eager",
-        kind="trace",
-        title="A buffer for small messages",
+        id="02-catch-eager",
+        kind="debug",
+        title="A test that would have caught it",
         section="2.3",
-        options=("messages of up to 4 KB", "all sizes", "no size", "messages of more than 4 KB"),
+        options=(
+            "larger tensors, as large as in production",
+            "many more runs: a race shows itself only rarely",
+            "more ranks: a cycle of waits needs at least three",
+            "a barrier, so that both ranks send at the same moment",
+        ),
         correct=0,
         derivation="A buffered send returns at once, so both ranks go on to their receives, and the messages are "
-        "there. A larger message waits for a receive that the other rank would only call after its own send: a cycle "
-        "of waits.",
+        "there. A large message waits for a receive that the other rank would only call after its own send: a cycle "
+        "of waits, in every run. (A send that always waits, such as MPI's `MPI_Ssend`, shows it at any size.)",
         slips={
-            1: "Above 4 KB the transport waits for the receiver, and then both ranks wait.",
-            2: "Up to 4 KB a send does not wait, so both ranks go on to their receives.",
-            3: "It is the other way around: the small messages are buffered.",
+            1: "It is no race: at 2 KB the program finishes in every run, and above the limit it hangs in every run.",
+            2: "Two ranks that wait for each other are a cycle. At 2 KB they do not wait.",
+            3: "Even then neither send waits at 2 KB, and both ranks go on to their receives.",
         },
     ),
 )

@@ -69,7 +69,8 @@ def test_deadlocks_end_as_the_options_say():
     assert blocking_rings.play(both_send, timeout=1.0) == {0: ("send", 1), 1: ("send", 0)}
     assert OPTIONS["02-send-send"] == "both fail at the deadline, each in its send"
     assert simulate(both_send, eager=True)[1] == {}
-    assert OPTIONS["02-eager"] == "messages of up to 4 KB"
+    assert simulate(both_send, eager=False)[1] == {0: ("send", 1), 1: ("send", 0)}
+    assert OPTIONS["02-catch-eager"] == "larger tensors, as large as in production"
     assert simulate(both_receive, eager=True)[1] == {0: ("recv", 1), 1: ("recv", 0)}
     assert OPTIONS["02-recv-recv"] == "a deadlock: both wait in their receive"
 
