@@ -11,7 +11,7 @@ QUESTIONS = (
         title="When rank 0 waits as well",
         section="1.1",
         options=(
-            "nothing is printed: every rank waits for another one",
+            "nothing is printed: every rank waits",
             "rank 0 gets an error, because no rank -1 exists",
             "rank 0 waits, and ranks 1 to 3 print as before",
             "the same four lines are printed, only later",

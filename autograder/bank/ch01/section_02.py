@@ -11,7 +11,7 @@ QUESTIONS = (
         title="One process per device",
         section="1.2",
         options=(
-            "because they run Python in parallel, crash alone, and can span machines",
+            "because they run Python in parallel and crash alone",
             "because the lock keeps two threads from multiplying matrices at once",
             "because the threads of one process cannot use different devices",
             "because tensors move faster between processes than between threads",

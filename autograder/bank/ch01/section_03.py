@@ -11,7 +11,7 @@ QUESTIONS = (
         title="Order in a world of eight",
         section="1.3",
         options=(
-            "it is in rank order, although the ranks reach the call in any order",
+            "it is in rank order, whoever reaches the call first",
             "it is in the order in which the ranks reached the call",
             "it is in rank order, because the ranks reach the call in rank order",
             "it starts with the rank's own pair, so it differs from rank to rank",
