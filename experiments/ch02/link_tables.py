@@ -2,7 +2,6 @@
 
 >>> from rankzero.facts.units import GB, us
 >>> compare({1: 5 * us, 10**6: 26 * us}, [10**6], 5 * us, 50 * GB)
-alpha 5.00 µs, B 50.0 GB/s
 976.6 KiB:    26.00 µs, yours    25.00 µs, error  -4%,  77% of B
 largest error of all 2 sizes: 4%
 """
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rankzero.facts.units import GB, format_bytes, us
+from rankzero.facts.units import format_bytes, us
 from solutions.ch02.alpha_beta import message_time
 
 
@@ -31,7 +30,6 @@ def compare(
         bandwidth: B, bytes/s.
         predict: gives a time from size, bandwidth and start-up.
     """
-    print(f"alpha {alpha / us:.2f} µs, B {bandwidth / GB:.1f} GB/s")
     for size in sizes:
         found = predict(size, bandwidth, alpha)
         print(f"{format_bytes(size, binary=True):>8}: {times[size] / us:>8.2f} µs", end="")

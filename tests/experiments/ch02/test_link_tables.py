@@ -9,7 +9,6 @@ from rankzero.facts.units import GB, us
 def test_the_readers_own_function_predicts(capsys):
     """Kills a table that shows the reference's times whatever the reader wrote."""
     compare({1: 1 * us, 1000: 2 * us}, [1000], 1 * us, 1 * GB, lambda size, bandwidth, alpha: 3 * us)
-    head, row, last = capsys.readouterr().out.splitlines()
-    assert head == "alpha 1.00 µs, B 1.0 GB/s"
+    row, last = capsys.readouterr().out.splitlines()
     assert row.endswith("yours     3.00 µs, error  50%,  50% of B")
     assert last == "largest error of all 2 sizes: 200%"
