@@ -361,7 +361,7 @@ ITEMS = {
         "02-half-bandwidth",
     ),
     "2.15": ("02-idle-share", "02-naive-step", "02-stage-layers"),
-    "3.1": ("03-order-swap",),
+    "3.1": ("03-late-broadcast", "03-order-swap"),
     "3.2": ("03-scattered-sum",),
     "3.3": ("03-reduce-leftover",),
     "3.4": ("03-debug-grad",),

@@ -6,6 +6,28 @@ from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
+        id="03-late-broadcast",
+        kind="trace",
+        title="One rank is late to a broadcast",
+        section="3.1",
+        options=(
+            "no rank has to: nobody needs anything from rank 3",
+            "ranks 0, 1 and 2: a collective starts when the last rank calls it",
+            "rank 0: the root is done when everyone has its data",
+            "ranks 1 and 2: all that receive do so together",
+        ),
+        correct=0,
+        derivation="A rank has to wait for the data that it needs. In a broadcast these come from the root, so a late "
+        "*root* holds up everybody, and a late receiver need not hold up anyone. A library may still let some ranks "
+        "wait, those that hand the data on to the late one. The standard of MPI leaves that open: when a collective "
+        "returns, it says nothing about whether the others have even called it, except for a barrier.",
+        slips={
+            1: "So it is in an all-reduce, where everyone needs rank 3's numbers. Which of them does a broadcast need?",
+            2: "The root may leave once its own sends are done; another rank may hand the data on to rank 3.",
+            3: "Each needs the root's tensor, and it has that as soon as it arrives.",
+        },
+    ),
+    Choice(
         id="03-order-swap",
         kind="trace",
         title="Two all-reduces in opposite order",

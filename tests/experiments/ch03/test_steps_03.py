@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import pairwise
 
+import nbformat
 import pytest
 import torch
 import torch.distributed as dist
@@ -17,6 +19,7 @@ from rankzero.facts import hardware
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch03.collective_semantics import OPERATIONS, collective_outputs
 from solutions.ch03.collectives import ring_all_reduce
+from tools.common import ROOT
 
 
 def boxes(scene: Scene) -> list[Box]:
@@ -43,6 +46,31 @@ def test_the_pictures_of_appointments():
     assert done == [0, 3, 6]
     last = [box for box in boxes(scenes[2]) if box.text == "sum"][-1]
     assert last.x + last.width <= scenes[2].width
+
+
+def _waited() -> dict[str, list[bool]]:
+    """By call and rank, whether it spent more than half of the delay in the call: the page's own program."""
+    source = nbformat.read(ROOT / "book/03-collectives.ipynb", 4)
+    program = "\n".join(cell.source for cell in source.cells if cell.id in ("late-clock", "late-calls"))
+    names = {"dist": dist, "time": time, "torch": torch}
+    exec(program, names)
+    seconds = world.run(names["late_to_four"], ranks=4).values
+    return {name: [rank[name] > 0.2 for rank in seconds] for name in seconds[0]}
+
+
+def test_who_needs_a_late_ranks_data_waits_for_it():
+    """The order that 3.1 states: what the meaning of a call asks for, and who need not wait and does not, with Gloo. A
+    busy machine may turn one run round, but not five."""
+    for _ in range(5):
+        found = _waited()
+        if (
+            found["all-reduce, rank 3 late"][:3] == [True] * 3
+            and found["broadcast from 0, rank 3 late"] == [False, True, False, False]
+            and found["broadcast from 0, rank 0 late"] == [False, True, True, True]
+            and found["gather to 0, rank 3 late"] == [True, False, False, False]
+        ):
+            return
+    pytest.fail(f"{found}")
 
 
 # Jobs
