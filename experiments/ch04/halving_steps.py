@@ -20,10 +20,10 @@ from .all_reduce_schedules import halving_doubling_schedule
 
 #: Layout of the picture, pixels: margins to the left of the boxes and above, the distance between them, their size.
 LEFT, TOP = 46, 26
-ACROSS, DOWN = 50, 46
-WIDTH, HEIGHT = 46, 34
+ACROSS, DOWN = 54, 46
+WIDTH, HEIGHT = 48, 34
 #: Room for the arrows to the right of the boxes, and the distance between the two arrows of a pair.
-GUTTER, PAIR = 66, 10
+GUTTER, PAIR = 60, 10
 
 
 @dataclass(frozen=True)
