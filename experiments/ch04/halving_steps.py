@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.ch03.explorers import MESSAGE, starting_blocks
 from rankzero.explore import Arrow, Box, Label, Scene
 from rankzero.facts.units import MB
 from rankzero.sim.network import Transfer
 
+from ..ch03.explorers import MESSAGE, starting_blocks
 from .all_reduce_schedules import halving_doubling_schedule
 
 #: Layout of the picture, pixels: margins to the left of the boxes and above, the distance between them, their size.

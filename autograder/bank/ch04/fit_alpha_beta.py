@@ -60,7 +60,8 @@ def fitted_in_fractions(sizes, seconds):
 
 EXERCISE = Build(
     "04 bandwidth.fit_alpha_beta",
-    section="4.7",
+    section="4.16",
+    bonus=True,
     topic="fitting a link",
     tolerance=1e-7,  # ways to solve for two unknowns round differently
     cases=(

@@ -9,11 +9,12 @@ from random import Random
 import pytest
 
 from autograder import bank
-from autograder.bank.ch04 import debug_barrier, shared, tree_all_reduce
+from autograder.bank.ch04 import debug_barrier, design_sizes, shared, tree_all_reduce
 from autograder.bank.ch04 import parse_topology as bank_topology
-from autograder.items import Build, Case, Choice, Design, Order, Tensor
+from autograder.items import Build, Case, Choice, Order, Tensor
 from autograder.marking import compare, designs
 from autograder.marking.outcome import Outcome
+from experiments.ch04 import published
 from experiments.ch04.tree_steps import tree_states
 from rankzero.events import Event
 from rankzero.facts.topologies import SAMPLES
@@ -38,11 +39,37 @@ def answer(identifier: str) -> str:
 
 def test_the_best_schedules_have_nodes_for_groups():
     """What the derivation says: the front has trees with few chunks at one end and the ring at the other."""
-    (item,) = (item for item in bank.of_chapter("ch04") if isinstance(item, Design))
+    (item,) = (item for item in bank.of_chapter("ch04") if item.id == "04-design-schedule")
     best = designs.front(item)
     assert {values[0] for values in best} == {4}
     assert best[0] == (4, 2, 2)
     assert best[-1][1] == 0
+
+
+def test_the_sizes_of_the_fit_are_the_published_ones():
+    assert tuple(row.microseconds for row in published.TWO_NODES) == design_sizes.MICROSECONDS
+    assert [row.size for row in published.TWO_NODES] == [size for size, _ in design_sizes.ROWS]
+    for low, high in (design_sizes.TENSORS, design_sizes.BUCKETS):  # both ends are held out
+        held_out = [size for size, _ in design_sizes.ROWS[1::2]]
+        assert {low, high} <= set(held_out)
+
+
+def test_which_sizes_to_trust():
+    """What the derivation says: tiny and huge sizes mislead, a fit without large buckets misses them, and the two kinds
+    want different ranges. Kills a range that is best at both."""
+    (item,) = (item for item in bank.of_chapter("ch04") if item.id == "04-design-sizes")
+    assert designs.front(item) == ((128, 512), (512, 128), (512, 512), (2048, 128), (2048, 512))
+    assert not any(smallest in (2, 8192) or largest == 32 for smallest, largest in designs.buildable(item))
+    for begin in item.knobs[0].options:
+        assert item.simulate(smallest=begin, largest=32).costs[1] > 75
+    costs = [item.simulate(smallest=a, largest=b).costs for a, b in designs.front(item)]
+    assert [round(cost[0]) for cost in costs] == sorted(round(cost[0]) for cost in costs)
+    best = min(
+        (item.simulate(smallest=a, largest=b) for a in item.knobs[0].options for b in item.knobs[1].options),
+        key=lambda found: found.costs[1],
+    )
+    assert best == item.simulate(smallest=8192, largest=128)
+    assert best.broken
 
 
 # What the options say.
