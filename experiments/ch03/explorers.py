@@ -78,7 +78,7 @@ def all_reduce_time(
     for way, time in WAYS.items():
         whole = time(message_bytes, ranks, bandwidth, latency)
         waiting = time(0, ranks, bandwidth, latency)
-        for part, seconds in (("latency", waiting), ("bandwidth", whole - waiting)):
+        for part, seconds in (("start-ups", waiting), ("bytes", whole - waiting)):
             parts.append({"way": way, "part": part, "percent": 100 * seconds / whole, "seconds": seconds})
     x, y = Axis("size", "S, size of the tensor (bytes)", log=True), Axis("seconds", "time (seconds)", log=True)
     percent, name = Axis("percent", "share of the time at the marked size (%)"), Axis("way", "", category=True)

@@ -112,9 +112,9 @@ def test_the_marked_size_is_marked():
     [({"ranks": 8, "message_bytes": 2 * GB}, 0.1), ({"ranks": 1024, "message_bytes": MB}, 99.6)],
 )
 def test_latency_shares_are_those_of_the_chapter(state, percent):
-    """Few ranks and a large tensor are all bandwidth; many ranks and a small one are all latency."""
+    """Few ranks and a large tensor are all bytes; many ranks and a small one are all start-ups."""
     _, shares = all_reduce_time(bandwidth=50 * GB, latency=5 * us, **state)["vconcat"]
     found = {(row["way"], row["part"]): row["percent"] for row in shares["data"]["values"]}
-    assert round(found["ring", "latency"], 1) == percent
+    assert round(found["ring", "start-ups"], 1) == percent
     for way in ("star", "whole-tensor ring", "ring"):
-        assert found[way, "latency"] + found[way, "bandwidth"] == pytest.approx(100)
+        assert found[way, "start-ups"] + found[way, "bytes"] == pytest.approx(100)

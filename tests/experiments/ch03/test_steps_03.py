@@ -151,6 +151,14 @@ def test_the_published_bandwidths_are_those_of_the_table():
     assert hardware.NVLINK4.bandwidth == published.BANDWIDTH
 
 
+def test_a_switch_that_adds_takes_no_longer_with_more_gpus():
+    """What the page says of 4 to 8 GPUs: the published gains, a ring that grows, and a switch that does not."""
+    pairs = [published.times(gpus) for gpus in published.FEWER_GPUS]
+    assert [f"{ring / chosen:.2f}" for chosen, ring in pairs] == ["1.00", "1.14", "1.19", "1.26", "1.29"]
+    assert all(before[1] < after[1] for before, after in pairwise(pairs))
+    assert all(before[0] > after[0] for before, after in pairwise(pairs[1:]))
+
+
 def test_how_far_the_formula_is_off():
     """What the page says: 5 percent for small tensors, 18 percent for the large ring, slower than the switch."""
     first, *others = published.ROWS
