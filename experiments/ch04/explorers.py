@@ -171,10 +171,10 @@ def levels(
 
     Args:
         nodes: n, 1 to 256.
-        ranks_per_node: g, 1 to 16.
+        ranks_per_node: g, the GPUs that fast links join, 1 to 72.
         intra_bandwidth: of one GPU inside the node, one direction, bytes/s.
         inter_bandwidth: of one port, one direction, bytes/s.
-        rails: ports of a node, 1 to 8.
+        rails: ports of a node, 1 to 72.
         message_bytes: S, bytes.
     """
     found = plans(message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, rails)
