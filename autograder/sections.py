@@ -407,7 +407,7 @@ ITEMS = {
     "5.5": ("05-state-guess",),
     "5.6": ("05-zero-cost", "05-zero-7b", "05-zero-memory", "05-sharded-adam-w", "05-design-30b"),
     "5.7": ("05-fsdp-peak",),
-    "5.8": ("05-bf16-stall", "05-scale-trace"),
+    "5.8": ("05-bf16-stall", "05-scale-trace", "05-dynamic-loss-scale"),
     "5.10": ("05-uneven-mean", "05-synchronize-gradients"),
     "5.11": (
         "05-hidden-share",
@@ -441,14 +441,7 @@ ITEMS = {
     ),
     "5.14": ("05-reduce-to-slice", "05-gather-parameter", "05-no-sync-memory"),
     "5.15": ("05-fp16-edge", "05-round-to-format", "05-fp8-which-way", "05-fp8-activations"),
-    "5.16": (
-        "05-doublings",
-        "05-dynamic-loss-scale",
-        "05-loss-scaler",
-        "05-scale-credit",
-        "05-debug-clip",
-        "05-debug-norm",
-    ),
+    "5.16": ("05-doublings", "05-loss-scaler", "05-scale-credit", "05-debug-clip", "05-debug-norm"),
     "5.17": ("05-staleness", "05-delayed-sgd"),
     "5.18": (
         "05-profile-first",

@@ -7,7 +7,7 @@ Standard library only. The rules of scaling are those of ``torch.amp.GradScaler`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rankzero import checks
 
@@ -39,48 +39,33 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
     raise NotImplementedError("05-round-to-format: not written yet")
 
 
+def dynamic_loss_scale(overflows: Sequence[bool], init_scale: float = 65536.0, growth_interval: int = 2000) -> float:
+    """The loss scale after a sequence of training steps.
+
+    An overflow halves the scale and restarts the count of clean steps. After ``growth_interval`` clean steps in a row
+    the scale doubles, and the count restarts.
+
+    Args:
+        overflows: one flag per step, true when a gradient was inf or nan.
+        init_scale: scale before the first step; positive.
+        growth_interval: clean steps in a row before the scale doubles; at least 1.
+
+    Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
+    """
+    checks.positive(init_scale=init_scale)
+    checks.count(growth_interval=growth_interval)
+    raise NotImplementedError("05-dynamic-loss-scale: not written yet")
+
+
 def _check_factors(growth_factor: float, backoff_factor: float) -> None:
     checks.finite(growth_factor=growth_factor)
     checks.require(growth_factor > 1, "be above 1", growth_factor=growth_factor)
     checks.require(0 < backoff_factor < 1, "be in (0, 1)", backoff_factor=backoff_factor)
 
 
-def dynamic_loss_scale(
-    overflows: Iterable[bool],
-    init_scale: float = 65536.0,
-    growth_interval: int = 2000,
-    growth_factor: float = 2.0,
-    backoff_factor: float = 0.5,
-    min_scale: float = 0.0,
-) -> float:
-    """The loss scale after a sequence of training steps.
-
-    A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
-    count of clean steps. After ``growth_interval`` clean steps in a row the count restarts and the scale is multiplied
-    by ``growth_factor``; it stays where that would be more than the largest finite float32, about 3.4e38.
-
-    Args:
-        overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
-        init_scale: scale before the first step; positive. It need not be a power of two.
-        growth_interval: clean steps in a row before the scale grows; at least 1.
-        growth_factor: finite, above 1.
-        backoff_factor: between 0 and 1, both excluded.
-        min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
-
-    Returns:
-        The scale; ``init_scale`` when there is no step.
-
-    Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
-    """
-    checks.positive(init_scale=init_scale)
-    checks.count(growth_interval=growth_interval)
-    _check_factors(growth_factor, backoff_factor)
-    checks.between(0, init_scale, min_scale=min_scale)
-    raise NotImplementedError("05-dynamic-loss-scale: not written yet")
-
-
 class LossScaler:
-    """Dynamic loss scaling, one step at a time: the rules of :func:`dynamic_loss_scale` as an object with a state.
+    """Dynamic loss scaling, one step at a time: the rule of :func:`dynamic_loss_scale`, with factors and a floor, as an
+    object with a state.
 
     A training step multiplies the loss (:meth:`scale_loss`), runs the backward pass, divides the gradients and looks
     for inf and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and calls :meth:`update` last.
@@ -129,6 +114,10 @@ class LossScaler:
 
     def update(self, found_inf: bool) -> float:
         """End a step: back off when an overflow was found, else count and perhaps grow. Returns the new scale.
+
+        An overflow multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the count.
+        After ``growth_interval`` clean steps in a row the count restarts and the scale is multiplied by
+        ``growth_factor``; it stays where that would be more than the largest finite float32, about 3.4e38.
 
         The scale grows when the count *equals* the interval, as in torch: a count that was loaded and is already
         beyond the interval never makes it grow, until an overflow sets it back to 0.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch05.quantities import LONG, last
+from autograder.bank.ch05.quantities import last
 from autograder.items import Choice, Part, Question, Slip, lazily
 
 precision = lazily("solutions.ch05.precision")
 protocols = lazily("solutions.ch05.scaler_protocols")
 
-#: Five steps, and sixteen: 1 is an overflow.
-SHORT = (0, 1, 0, 1, 0)
+#: Five steps, and seven: 1 is an overflow.
+SHORT, SEVEN = (0, 1, 0, 1, 0), (0, 0, 0, 1, 0, 0, 0)
 
 
 QUESTIONS = (
@@ -38,7 +38,7 @@ QUESTIONS = (
     Question(
         id="05-scale-trace",
         kind="trace",
-        title="A scale over five steps, and over sixteen",
+        title="A scale over five steps, and over seven",
         section="5.8",
         parts=(
             Part(
@@ -52,25 +52,25 @@ QUESTIONS = (
                 ),
             ),
             Part(
-                "after sixteen steps, from 1,024",
+                "after seven steps, from 1,024",
                 "",
-                last(lambda: protocols.torch_scales(LONG, 1024.0, 3)),
+                last(lambda: protocols.torch_scales(SEVEN, 1024.0, 3)),
                 tolerance=0,
                 slips=(
                     Slip(
                         "That forgives the first overflow after a growth: torch does not.",
-                        value=last(lambda: protocols.megatron_scales(LONG, 1024.0, 3)),
+                        value=last(lambda: protocols.megatron_scales(SEVEN, 1024.0, 3)),
                     ),
                     Slip(
                         "Growth comes at the third clean step in a row, not at the fourth.",
-                        value=last(lambda: protocols.deepspeed_scales(LONG, 1024.0, 3)),
+                        value=last(lambda: protocols.deepspeed_scales(SEVEN, 1024.0, 3)),
                     ),
                 ),
             ),
         ),
         derivation="An overflow halves the scale and sets the count of clean steps back to 0. When the count reaches "
         "the interval, the scale doubles and the count restarts. The first run has the interval 2,000 and the steps "
-        "clean, overflow, clean, overflow, clean; the second starts at 1,024 with the interval 3 and has the steps "
-        "`[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`.",
+        "clean, overflow, clean, overflow, clean; the second starts at 1,024 with the interval 3 and has three "
+        "clean steps, an overflow and three clean steps.",
     ),
 )

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from autograder import bank
-from autograder.items import Build, Case, Iterator, Slip
+from autograder.items import Build, Case, Slip
 from autograder.marking import compare, trusted
 from autograder.marking.outcome import Outcome
 
@@ -114,9 +114,3 @@ def test_what_flagships_are_asked(key):
     ratios = [case.args[0] / case.args[1] for case in list(drawn("cap-optimal-checkpoint-interval", key).values())[1]]
     assert any(1.999 < ratio < 2 for ratio in ratios)
     assert {2.0, 3.0, 0.5} <= {round(ratio, 12) for ratio in ratios}
-
-
-def test_flags_come_as_an_iterator_too_in_public_and_in_a_group():
-    public = [case.args[0] for case in bank.find("05-dynamic-loss-scale").cases if case.args]
-    assert any(isinstance(flags, Iterator) for flags in public)
-    assert all(isinstance(case.args[0], Iterator) for case in drawn("05-dynamic-loss-scale", 0)["flags that come once"])

@@ -153,8 +153,8 @@ def test_states_that_fit_but_for_rounding_fit(keys):
 @pytest.mark.parametrize(
     ("identifier", "old", "new", "group"),
     [
-        ("05-dynamic-loss-scale", "growth_factor: float = 2.0", "growth_factor: float = 4.0", "runs of steps"),
-        ("05-dynamic-loss-scale", "min_scale), 0\n", "min_scale), -1\n", "runs of steps"),
+        ("05-dynamic-loss-scale", "init_scale: float = 65536.0", "init_scale: float = 131072.0", "runs of steps"),
+        ("05-dynamic-loss-scale", "scale / 2, 0\n", "scale / 2, -1\n", "runs of steps"),
         ("05-loss-scaler", "init_scale: float = 65536.0", "init_scale: float = 131072.0", "public cases"),
         ("05-loss-scaler", "growth_interval: int = 2000", "growth_interval: int = 2001", "public cases"),
     ],

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.ch05.precision import dynamic_loss_scale
+from solutions.ch05.precision import LossScaler
 from solutions.ch05.scaler_protocols import ScaleTooSmall, deepspeed_scales, final_scales, megatron_scales, torch_scales
 
 SIXTEEN = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
@@ -100,7 +100,8 @@ def test_deepspeeds_row_follows_its_counters(flags, interval, delayed_shift):
 @given(runs, intervals)
 def test_without_hysteresis_megatron_is_torch_with_a_floor(flags, interval):
     ended = megatron_scales(flags, 1024.0, interval, hysteresis=1)
-    assert ended[-1:] == [dynamic_loss_scale(flags, 1024.0, interval, min_scale=1.0)] * bool(flags)
+    scaler = LossScaler(1024.0, growth_interval=interval, min_scale=1.0)
+    assert ended == [scaler.update(flag) for flag in flags]
 
 
 def test_deepspeed_grows_a_step_later_than_torch():
