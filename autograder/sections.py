@@ -407,7 +407,7 @@ ITEMS = {
     "5.5": ("05-state-guess",),
     "5.6": ("05-zero-cost", "05-zero-7b", "05-zero-memory", "05-sharded-adam-w", "05-design-30b"),
     "5.7": ("05-fsdp-peak",),
-    "5.8": ("05-bf16-stall", "05-scale-trace", "05-dynamic-loss-scale"),
+    "5.8": ("05-bf16-stall", "05-scale-trace", "05-dynamic-loss-scale", "05-block-scale"),
     "5.10": ("05-uneven-mean", "05-synchronize-gradients"),
     "5.11": (
         "05-hidden-share",

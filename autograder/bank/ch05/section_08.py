@@ -73,4 +73,26 @@ QUESTIONS = (
         "clean, overflow, clean, overflow, clean; the second starts at 1,024 with the interval 3 and has three "
         "clean steps, an overflow and three clean steps.",
     ),
+    Choice(
+        id="05-block-scale",
+        kind="trace",
+        title="One outlier, one scale",
+        section="5.8",
+        options=(
+            "in E4M3 hardly anything, in E2M1 all become 0: the formats' ranges decide",
+            "in both all become 0: the outlier alone sets the scale, and the others are a thousandth of it",
+            "in both their errors grow a thousandfold: rounding errors are proportional to the scale",
+            "in both hardly anything: a scale moves all numbers alike, so relative errors stay as they are",
+        ),
+        correct=0,
+        derivation="After scaling, the outlier is the format's largest number, and the others reach about a thousandth "
+        "of it. In E4M3 that is 0.448, and numbers above $2^{-6}$ keep all three bits of the mantissa, so nearly all "
+        "of the others are as exact as before. In E2M1 it is 0.006, and what is below 0.25 becomes 0.",
+        slips={
+            1: "True for E2M1. A thousandth of 448 is 0.448, and E4M3 reaches down to $2^{-9} \\approx 0.002$.",
+            2: "That holds for integers, which have one spacing. Near 0, floating-point numbers are closer together.",
+            3: "That holds as long as the numbers stay within the format's range. E2M1's largest number is only 12 "
+            "times its smallest.",
+        },
+    ),
 )
