@@ -14,7 +14,7 @@ from solutions.ch05.buckets import assign_buckets, exposed_communication
 
 #: Gradients of seven layers in the order in which they become ready, MB, and the buckets' caps.
 SIZES, CAPS = (6, 3, 8, 4, 2, 9, 1), (4, 10)
-#: A model of four layers: milliseconds of computing and of communication for the gradients of each.
+#: A model of four layers: milliseconds of computation and of communication for the gradients of each.
 COMPUTE, SEND = (3, 3, 3, 3), (2, 2, 5, 2)
 
 
@@ -22,7 +22,8 @@ COMPUTE, SEND = (3, 3, 3, 3), (2, 2, 5, 2)
 
 
 def bucket_scene(step: int) -> Scene:
-    """The picture after ``step`` buckets have been sent: gradients in a row, and below them the buckets."""
+    """The picture after ``step + 1`` buckets have been sent: gradients in a row, and below them the buckets."""
+    sent = step + 1
     buckets = assign_buckets(SIZES, CAPS)
     across, width = 40, 34
     marks: list[Mark] = [
@@ -32,39 +33,39 @@ def bucket_scene(step: int) -> Scene:
     ]
     for index, size in enumerate(SIZES):
         bucket = next(number for number, members in enumerate(buckets) if index in members)
-        ready, x = bucket < step, 52 + across * index
+        ready, x = bucket < sent, 52 + across * index
         marks.append(Label(x + width / 2, 13, f"{len(SIZES) - index}", size=11, quiet=True))
-        marks.append(Box(x, 18, width, 24, f"{size}", fill=0.7 * ready, strong=bucket == step - 1))
+        marks.append(Box(x, 18, width, 24, f"{size}", fill=0.7 * ready, strong=bucket == sent - 1))
         if ready:
             marks.append(Arrow(x + width / 2, 46, x + width / 2, 66))
-    for number, members in enumerate(buckets[:step]):
+    for number, members in enumerate(buckets[:sent]):
         x, held = 52 + across * members[0], sum(SIZES[index] for index in members)
-        last = number == step - 1
+        last = number == sent - 1
         box = (x, 70, across * len(members) - 6, 36, f"{held}", f"no. {number}")
         marks.append(Box(*box, tone="right", fill=0.7, strong=last))
-    return Scene(52 + across * len(SIZES), 112, tuple(marks), _bucket_says(step), _bucket_holds(step))
+    return Scene(52 + across * len(SIZES), 112, tuple(marks), _bucket_says(sent), _bucket_holds(sent))
 
 
-def _bucket_says(step: int) -> str:
-    if step == 0:
-        return (
-            f"Start of the backward pass. The last layer's gradient will be ready first. Bucket 0 is full at {CAPS[0]} "
-            f"MB, every other one at {CAPS[1]} MB."
-        )
+def _bucket_says(sent: int) -> str:
     buckets = assign_buckets(SIZES, CAPS)
-    sizes = [SIZES[index] for index in buckets[step - 1]]
-    held, cap = sum(sizes), CAPS[min(step - 1, len(CAPS) - 1)]
+    sizes = [SIZES[index] for index in buckets[sent - 1]]
+    held, cap = sum(sizes), CAPS[min(sent - 1, len(CAPS) - 1)]
     added = f"{' + '.join(map(str, sizes))} = {held}" if len(sizes) > 1 else f"{held}"
+    if sent == 1:
+        return (
+            f"The last layer's gradient is ready first. Bucket 0 holds {added} MB, at least {cap}. It is full, and its "
+            "all-reduce starts at once."
+        )
     if held >= cap:
-        return f"Bucket {step - 1} holds {added} MB, at least {cap}. It is full, and its all-reduce starts at once."
-    return f"The backward pass has ended. Bucket {step - 1} is not full, with {held} MB, and is sent anyway."
+        return f"Bucket {sent - 1} holds {added} MB, at least {cap}. It is full, and its all-reduce starts at once."
+    return f"The backward pass has ended. Bucket {sent - 1} is not full, with {held} MB, and is sent anyway."
 
 
-def _bucket_holds(step: int) -> str:
-    sent = [
+def _bucket_holds(sent: int) -> str:
+    buckets = [
         "layers " + ", ".join(f"{len(SIZES) - place}" for place in bucket) for bucket in assign_buckets(SIZES, CAPS)
     ]
-    return f"Gradients of {', '.join(map(str, SIZES))} MB. Sent so far: {'; '.join(sent[:step]) or 'nothing'}."
+    return f"Gradients of {', '.join(map(str, SIZES))} MB. Sent so far: {'; '.join(buckets[:sent])}."
 
 
 # Streams
@@ -98,7 +99,8 @@ def transfers(compute: Sequence[float] = COMPUTE, send: Sequence[float] = SEND) 
 
 
 def stream_scene(step: int) -> Scene:
-    """The picture after ``step`` buckets have been sent: time runs to the right, one row for each stream."""
+    """The picture after ``step + 1`` buckets have been sent: time runs to the right, one row for each stream."""
+    sent = step + 1
     found, scale, left = transfers(), 17, 66
     marks: list[Mark] = [
         Label(4, 40, "compute", "start", quiet=True),
@@ -108,32 +110,30 @@ def stream_scene(step: int) -> Scene:
         marks.append(Label(left + scale * time, 14, f"{time}", size=11, quiet=True))
     before = 0.0
     for index, one in enumerate(found):
-        new = index == step - 1
+        new = index == sent - 1
         box = (left + scale * before, 22, scale * (one.ready - before) - 2, 26, f"{index}")
-        marks.append(Box(*box, fill=0.7 * (index < step), strong=new))
-        if index < step:
+        marks.append(Box(*box, fill=0.7 * (index < sent), strong=new))
+        if index < sent:
             box = (left + scale * one.start, 58, scale * (one.end - one.start) - 2, 26, f"{index}")
             marks.append(Box(*box, tone="right", fill=0.7, strong=new))
         before = one.ready
-    return Scene(left + scale * found[-1].end + 12, 92, tuple(marks), _stream_says(step), _stream_holds(step))
+    return Scene(left + scale * found[-1].end + 12, 92, tuple(marks), _stream_says(sent), _stream_holds(sent))
 
 
-def _stream_says(step: int) -> str:
+def _stream_says(sent: int) -> str:
     found = transfers()
-    if step == 0:
-        return "Start. Computing the gradients of each of the four layers takes 3 ms. Nothing can be sent yet."
-    one, number = found[step - 1], step - 1
+    one, number = found[sent - 1], sent - 1
     waits = f", waits for bucket {number - 1}," if one.start > one.ready else ""
     said = f"Bucket {number} is ready at {one.ready:g} ms{waits} and is sent from {one.start:g} to {one.end:g} ms."
-    if step < len(found):
+    if sent < len(found):
         return said
     exposed = exposed_communication(COMPUTE, SEND)
     return f"{said} The backward pass ended at {found[-1].ready:g} ms: {exposed:g} ms of communication is exposed."
 
 
-def _stream_holds(step: int) -> str:
-    sent = [
+def _stream_holds(sent: int) -> str:
+    parts = [
         f"bucket {number} from {transfer.start:g} to {transfer.end:g} ms"
-        for number, transfer in enumerate(transfers()[:step])
+        for number, transfer in enumerate(transfers()[:sent])
     ]
-    return f"Computing from 0 to {sum(COMPUTE)} ms, in four parts. Sending: {'; '.join(sent) or 'nothing yet'}."
+    return f"Computing from 0 to {sum(COMPUTE)} ms, in four parts. Sending: {'; '.join(parts)}."

@@ -49,7 +49,7 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
     may start when ``compute[j]`` has ended. Computing and communicating do not slow each other down.
 
     Args:
-        compute: seconds of computing for each bucket, in the order of the backward pass; not negative.
+        compute: seconds of computation for each bucket, in the order of the backward pass; not negative.
         communication: seconds of each bucket's communication, as many and in the same order; not negative.
 
     Returns:

@@ -94,7 +94,7 @@ EXERCISE = Build(
             edit=("max(0.0, free - ready)", "sum(communication)"),
         ),
         Slip(
-            "A bucket is ready when its computing has ended, not when it begins.",
+            "A bucket is ready when its computation has ended, not when it begins.",
             edits=(
                 ("ready += computing", ""),
                 ("max(ready, free) + sending", "max(ready, free) + sending\n        ready += computing"),

@@ -31,7 +31,7 @@ QUESTIONS = (
                 value=LAYERS * SEND / ms,
             ),
             Slip(
-                "That is the computing of one layer. What is left over is the last layer's all-reduce.",
+                "That is the computation of one layer. What is left over is the last layer's all-reduce.",
                 value=COMPUTE / ms,
             ),
             Slip(
@@ -41,7 +41,7 @@ QUESTIONS = (
         ),
         derivation=(
             "Every all-reduce is done before the next layer's gradients are ready, so the stream is always free when a "
-            "layer needs it. Thirty-nine of the forty run beside the computing of the next layer. Only the last one "
+            "layer needs it. Thirty-nine of the forty run beside the computation of the next layer. Only the last one "
             "has nothing left to hide behind, and how many layers there are does not matter."
         ),
     ),

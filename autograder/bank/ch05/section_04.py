@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.facts.units import ms
-
-batching = lazily("solutions.ch05.batching")
-
-
-def _step(sync_every: bool) -> float:
-    """Seconds of a step of 64 micro-steps of 120 ms with reductions of 50 ms."""
-    return batching.accumulated_step_time(64, 120 * ms, 50 * ms, sync_every=sync_every)
-
-
-def _left(sync_every: bool) -> float:
-    return 2048 / _step(sync_every)
-
+from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
@@ -38,42 +25,5 @@ QUESTIONS = (
             2: "DDP averages: it adds up and divides. The average of equal numbers is that number.",
             3: "The last reduction comes after the last micro-batch, so all ranks end with the same average.",
         },
-    ),
-    Question(
-        id="05-accumulate",
-        kind="derive",
-        title="A batch of 2,048",
-        section="5.4",
-        parts=(
-            Part(
-                "micro-steps",
-                "",
-                lambda: batching.accumulation_steps(2048, 4, 8),
-                tolerance=0,
-                slips=(
-                    Slip("That forgets the 8 ranks.", value=2048 / 4),
-                    Slip("That forgets the micro-batch.", value=2048 / 8),
-                ),
-            ),
-            Part(
-                "saved by reducing once",
-                "ms",
-                lambda: (_step(True) - _step(False)) / ms,
-                slips=(Slip("One reduction remains.", value=64 * 50),),
-                tolerance=1e-3,
-            ),
-            Part(
-                "sequences per second when reduced once",
-                "1/s",
-                lambda: _left(False),
-                slips=(
-                    Slip("That reduces in every micro-step.", value=lambda: _left(True)),
-                    Slip("That leaves the reduction out.", value=2048 / (64 * 0.12)),
-                ),
-                tolerance=1e-3,
-            ),
-        ),
-        derivation="One micro-step takes 4 sequences on each of 8 ranks. With $k$ of them, of $c = 120$ ms each, and "
-        "reductions of $s = 50$ ms, a step takes $k c + s$ or $k (c + s)$, and trains on 2,048 sequences.",
     ),
 )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from autograder.bank.ch05.quantities import MEMORY, held, lost_gradients
-from autograder.items import Choice, Part, Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
@@ -30,33 +27,5 @@ QUESTIONS = (
             2: "Gradients have to be added up in any case, and optimizer states never leave their rank.",
             3: "Nobody needs another rank's optimizer states. A rank updates its own weights and sends those.",
         },
-    ),
-    Question(
-        id="05-zero-7b",
-        kind="derive",
-        title="7B on 64 ranks",
-        section="5.6",
-        parts=tuple(
-            Part(
-                f"stage {stage}",
-                "GB",
-                partial(held, 7e9, stage, 64),
-                tolerance=5e-3,
-                slips=(
-                    Slip(
-                        "That leaves out the master copy: 12 bytes instead of 16.",
-                        value=partial(held, 7e9, stage, 64, 8.0),
-                    ),
-                    *(
-                        (Slip("The gradients are sliced, not gone.", value=partial(lost_gradients, 7e9, stage, 64)),)
-                        if stage == 2
-                        else ()
-                    ),
-                ),
-            )
-            for stage in range(4)
-        ),
-        derivation=MEMORY + "\n\nwith $P = 7 \\cdot 10^9$, $N = 64$, and 2 bytes for a weight, 2 for a gradient and 12 "
-        "for master copy and moments.",
     ),
 )

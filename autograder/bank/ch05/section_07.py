@@ -27,4 +27,25 @@ QUESTIONS = (
             3: "This is what happens without resharding. By default a layer is freed as soon as it has been applied.",
         },
     ),
+    Choice(
+        id="05-fsdp-tokens",
+        kind="design",
+        title="What hides a gather",
+        section="5.7",
+        options=(
+            "twice as many tokens in each rank's micro-batch: the gather stays as it is, and the computation doubles",
+            "units twice as large: half as many gathers, each with twice the computation to hide behind",
+            "twice as many ranks: each holds half as much, so less has to be sent",
+            "layers twice as wide: each token then costs four times the computation",
+        ),
+        correct=0,
+        derivation="Gathering a weight takes the same time whatever is done with it, and the computation with it is 2 "
+        "FLOP per token. So the ratio of the two depends on the tokens of a rank's micro-batch, and on nothing else "
+        "but the link and the GPU.",
+        slips={
+            1: "A unit twice as large has twice the weights to gather, too. Both times double.",
+            2: "A rank receives all the slices that it does not own. With more ranks these are more, not fewer.",
+            3: "A layer twice as wide has four times the weights, which have to be gathered. Both times grow alike.",
+        },
+    ),
 )

@@ -7,6 +7,7 @@ from functools import partial
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.facts.units import GB, TFLOP, ms
 
+batching = lazily("solutions.ch05.batching")
 buckets = lazily("solutions.ch05.buckets")
 collectives = lazily("solutions.ch03.collective_cost")
 scaling = lazily("solutions.ch01.scaling")
@@ -30,6 +31,15 @@ def _over_compute(message_bytes: float, bandwidth: float) -> float:
 
 def _efficiency(seconds: float, ranks: int) -> float:
     return scaling.scaling_efficiency(100, seconds, ranks)
+
+
+def _step(sync_every: bool) -> float:
+    """Seconds of a step of 64 micro-steps of 120 ms with reductions of 50 ms."""
+    return batching.accumulated_step_time(64, 120 * ms, 50 * ms, sync_every=sync_every)
+
+
+def _left(sync_every: bool) -> float:
+    return 2048 / _step(sync_every)
 
 
 QUESTIONS = (
@@ -70,7 +80,7 @@ QUESTIONS = (
                 ),
             ),
         ),
-        derivation="Each all-reduce ends before the next layer's 5 ms of computing have passed, so the queue is "
+        derivation="Each all-reduce ends before the next layer's 5 ms of computation have passed, so the queue is "
         "always empty. Only the last of the 40 starts when nothing is left to compute. The hidden share is $1 - "
         "d_{\\text{exposed}}/d_{\\text{total}}$.",
     ),
@@ -157,5 +167,43 @@ QUESTIONS = (
         ),
         derivation="Strong scaling: the epoch stays, so $N$ GPUs should take $T_1/N$. The efficiency is "
         "$T_1/(N\\,T_N)$ with $T_1 = 100$ s and $T_N$ = 27, 15 and 6 s on 4, 8 and 32 GPUs.",
+    ),
+    Question(
+        id="05-accumulate",
+        kind="derive",
+        title="A batch of 2,048",
+        section="5.11",
+        bonus=True,
+        parts=(
+            Part(
+                "micro-steps",
+                "",
+                lambda: batching.accumulation_steps(2048, 4, 8),
+                tolerance=0,
+                slips=(
+                    Slip("That forgets the 8 ranks.", value=2048 / 4),
+                    Slip("That forgets the micro-batch.", value=2048 / 8),
+                ),
+            ),
+            Part(
+                "saved by reducing once",
+                "ms",
+                lambda: (_step(True) - _step(False)) / ms,
+                slips=(Slip("One reduction remains.", value=64 * 50),),
+                tolerance=1e-3,
+            ),
+            Part(
+                "sequences per second when reduced once",
+                "1/s",
+                lambda: _left(False),
+                slips=(
+                    Slip("That reduces in every micro-step.", value=lambda: _left(True)),
+                    Slip("That leaves the reduction out.", value=2048 / (64 * 0.12)),
+                ),
+                tolerance=1e-3,
+            ),
+        ),
+        derivation="One micro-step takes 4 sequences on each of 8 ranks. With $k$ of them, of $c = 120$ ms each, and "
+        "reductions of $s = 50$ ms, a step takes $k c + s$ or $k (c + s)$, and trains on 2,048 sequences.",
     ),
 )

@@ -92,6 +92,35 @@ QUESTIONS = (
         "$2+4+4+8$; $2+(2+4)+4+8$. Pure fp32: $4+4+0+8$. Times $70 \\cdot 10^9$.",
     ),
     Question(
+        id="05-zero-7b",
+        kind="derive",
+        title="7B on 64 ranks",
+        section="5.13",
+        bonus=True,
+        parts=tuple(
+            Part(
+                f"stage {stage}",
+                "GB",
+                partial(held, 7e9, stage, 64),
+                tolerance=5e-3,
+                slips=(
+                    Slip(
+                        "That leaves out the master copy: 12 bytes instead of 16.",
+                        value=partial(held, 7e9, stage, 64, 8.0),
+                    ),
+                    *(
+                        (Slip("The gradients are sliced, not gone.", value=partial(lost_gradients, 7e9, stage, 64)),)
+                        if stage == 2
+                        else ()
+                    ),
+                ),
+            )
+            for stage in range(4)
+        ),
+        derivation=MEMORY + "\n\nwith $P = 7 \\cdot 10^9$, $N = 64$, and 2 bytes for a weight, 2 for a gradient and 12 "
+        "for master copy and moments.",
+    ),
+    Question(
         id="05-zero1-70b",
         kind="derive",
         title="70B on 8 ranks",

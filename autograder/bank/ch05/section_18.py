@@ -127,7 +127,7 @@ QUESTIONS = (
                 slips=(
                     Slip("That is the sum over all steps of the trace.", value=lambda: _exposed() / ms),
                     Slip(
-                        "That is all of the communication; most of it runs beside the computing.",
+                        "That is all of the communication; most of it runs beside the computation.",
                         value=lambda: traces.total(_sent()) / len(_steps()) / ms,
                     ),
                 ),
@@ -187,7 +187,7 @@ QUESTIONS = (
         correct=0,
         derivation="An all-reduce ends when the last rank has brought its part. On the rank that comes first, the bar "
         "holds the wait as well as the transfer; on the rank that comes last, the transfer alone. So a straggler has "
-        "the *shortest* all-reduces of all ranks. Look at its computing instead: its backward pass is the longer one.",
+        "the *shortest* all-reduces of all ranks. Look at its computation: its backward pass is the longer one.",
         slips={
             1: "Then rank 1, at the other end of the same connection, would wait for the same bytes just as long.",
             2: "Rank 1's all-reduces carry the same bytes through the same network in a fraction of the time.",

@@ -14,8 +14,8 @@ from solutions.ch05.zero import zero_memory
 
 SCENES = {
     "replicas": (replica_steps.replica_scene, 3),
-    "buckets": (overlap_steps.bucket_scene, 4),
-    "streams": (overlap_steps.stream_scene, 4),
+    "buckets": (overlap_steps.bucket_scene, 3),
+    "streams": (overlap_steps.stream_scene, 3),
     "zero": (zero_steps.zero_scene, 3),
     "fsdp": (zero_steps.fsdp_scene, 6),
 }

@@ -86,8 +86,8 @@ def test_the_stage_shows_where_something_will_be():
     [
         (pipeline_steps.gpipe_scene, 6),
         (pipeline_steps.one_f_one_b_scene, 12),
-        (overlap_steps.stream_scene, 4),
-        (overlap_steps.bucket_scene, 4),
+        (overlap_steps.stream_scene, 3),
+        (overlap_steps.bucket_scene, 3),
         (save_steps.saves_scene, 3),
     ],
 )
