@@ -145,7 +145,7 @@ PARALLELISM = (
     ),
     Formula(
         *("6.7", "Activations of a GPT-3-like layer with its attention matrix, in bf16", "A", "s*b*h*(34 + 5*a*s/h)"),
-        "ch06.activations.activation_bytes",
+        "ch06.layer_memory.stored_by_layer",
         {"s": "sequence", "b": "batch", "h": "hidden", "a": "heads"},
         {"sequence": 2048, "batch": 1, "hidden": 12_288, "heads": 96},
         "B",

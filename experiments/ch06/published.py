@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankzero.facts.models import Model
 from rankzero.facts.units import GB, GiB, KiB, MiB, ms
 
 SOURCE = "Korthikanti et al. (2022), arXiv:2205.05198, tables 3 to 5 and section 5"
@@ -36,6 +37,12 @@ class Megatron:
     hidden: int
     heads: int
     utilization: float
+
+    @property
+    def model(self) -> Model:
+        """One layer of it: classic, four times as wide inside."""
+        shape = (self.hidden, self.heads, self.heads, self.hidden // self.heads, 4 * self.hidden)
+        return Model(self.name, 1, *shape, vocab=51_200, gated=False)
 
 
 MEGATRON = (

@@ -206,7 +206,7 @@ def kept(layer: ClassicLayer | ModernLayer) -> list[Kept]:
 
 
 def beside_the_formula(found: Iterable[Kept]) -> tuple[int, int]:
-    """Bytes of the tensors that ``activation_bytes`` counts, and of those that it neglects."""
+    """Bytes of the tensors that ``stored_by_layer`` counts, and of those that it neglects."""
     sizes = {False: 0, True: 0}
     for tensor in found:
         sizes[tensor.name in NEGLECTED] += tensor.bytes
@@ -214,7 +214,7 @@ def beside_the_formula(found: Iterable[Kept]) -> tuple[int, int]:
 
 
 def classic(sizes: Sizes, attention: str = "materialised", recompute: str = "none") -> list[Kept]:
-    """What autograd keeps for the classic layer; the options are those of ``activation_bytes``."""
+    """What autograd keeps for the classic layer; the options are those of ``stored_by_layer``."""
     if recompute == "full":
         return [Kept("input of the layer", bytes_of_fully_recomputed(ClassicLayer(sizes)))]
     return kept(ClassicLayer(sizes, attention == "flash", recompute))

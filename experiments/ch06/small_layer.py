@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rankzero.facts.models import GPT3_175B
 from rankzero.facts.units import GB
-from solutions.ch06.activations import activation_bytes
+from solutions.ch06.layer_memory import stored_by_layer
 
 from .explorers import layer_parts
 
@@ -24,10 +24,10 @@ def parts(recompute: str = "none") -> Parts:
     """Bytes kept around the split matrices, between them, and for the attention matrix; or for the input alone."""
     shape = (SEQUENCE, BATCH, HIDDEN, HEADS)
     if recompute == "full":
-        return {"input of the layer": activation_bytes(*shape, recompute="full")}
-    kept = activation_bytes(*shape, recompute="selective")
-    around = 2 * (kept - activation_bytes(*shape, ranks=2, recompute="selective"))  # what is split, twice its half
-    matrix = activation_bytes(*shape, recompute=recompute) - kept
+        return {"input of the layer": stored_by_layer(*shape, recompute="full")}
+    kept = stored_by_layer(*shape, recompute="selective")
+    around = 2 * (kept - stored_by_layer(*shape, ranks=2, recompute="selective"))  # what is split, twice its half
+    matrix = stored_by_layer(*shape, recompute=recompute) - kept
     found = {"around the matrices": kept - around, "between them": around}
     return found | ({"attention matrix": matrix} if matrix else {})
 

@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
+from rankzero.facts.models import GPT3_175B, LLAMA3_8B, LLAMA3_70B, Model
 
-GPT3 = (2048, 1, 12_288, 96)
-FLASH = {"attention": "flash", "gated": True, "dropout": False}
+#: The layer of 6.7 that is counted by hand.
+SMALL = Model("small", 1, 8, 2, 2, 4, 32, 100, gated=False)
 
 
-def _shape(rng: Random) -> tuple[int, int, int, int]:
-    """Sequence, batch, hidden, heads."""
-    heads = rng.choice((1, 4, 8, 12, 32, 64, 96, 160))
-    return (
-        rng.choice((7, 128, 1000, 4096, 131_072)),
-        rng.choice((1, 2, 3, 8, 64)),
-        heads * rng.choice((64, 96, 128)),
-        heads,
-    )
+def _classic(rng: Random) -> Model:
+    heads, head_dim = rng.choice((1, 4, 8, 12, 32, 64, 96, 160)), rng.choice((64, 96, 128))
+    hidden = heads * head_dim
+    return Model("classic", 1, hidden, heads, heads, head_dim, 4 * hidden, 1000, gated=False)
+
+
+def _newer(rng: Random) -> Model:
+    """Grouped queries, and heads together not as wide as the hidden state."""
+    kv_heads, head_dim = rng.choice((1, 2, 4, 8)), rng.choice((64, 128))
+    heads = kv_heads * rng.choice((2, 4, 8))
+    hidden = heads * head_dim + 64 * rng.randint(1, 9)
+    return Model("newer", 1, hidden, heads, kv_heads, head_dim, 3 * hidden + 64 * rng.randint(1, 9), 1000)
+
+
+def _tokens(rng: Random) -> int:
+    return rng.choice((7, 128, 1000, 4096, 131_072))
 
 
 def _plain(rng: Random) -> Case:
-    return Case(_shape(rng), {"element_bytes": rng.choice((2, 4))} if rng.random() < 0.5 else {})
+    return Case((_classic(rng), _tokens(rng)))
 
 
 def _split(rng: Random, parallel: bool | None = None, recompute: str | None = None) -> Case:
-    options: dict[str, Any] = {
+    options = {
         "ranks": rng.choice((2, 3, 4, 8, 16)),
         "sequence_parallel": rng.random() < 0.5 if parallel is None else parallel,
         "recompute": recompute or rng.choice(("none", "selective", "full")),
     }
-    return Case(_shape(rng), options)
+    return Case((_classic(rng), _tokens(rng)), options)
 
 
 def _split_of_each(rng: Random) -> list[Case]:
@@ -45,51 +52,37 @@ def _split_of_each(rng: Random) -> list[Case]:
 
 def _least(rng: Random, recompute: str) -> Case:
     """A token or two of one feature on three ranks."""
-    return Case((rng.choice((1, 2)), 1, 1, 1), {"ranks": 3, "sequence_parallel": True, "recompute": recompute})
+    tiny = Model("tiny", 1, 1, 1, 1, 1, 4, 100, gated=False)
+    return Case((tiny, rng.choice((1, 2))), {"ranks": 3, "sequence_parallel": True, "recompute": recompute})
 
 
-def _modern(rng: Random, attention: str | None = None, gated: bool | None = None) -> Case:
-    sequence, batch, hidden, heads = _shape(rng)
-    options: dict[str, Any] = {
-        "ffn": rng.choice((0, 176, hidden * 7 // 2)),
-        "kv_heads": rng.choice([k for k in (1, 2, 4, 8) if heads % k == 0]),
-        "attention": attention or rng.choice(("flash", "materialised")),
-        "gated": rng.random() < 0.5 if gated is None else gated,
-        "dropout": rng.random() < 0.3,
-        "mask_bytes": rng.choice((0, 1, 2, 0.125)),
-    }
-    options["ffn"] = options["ffn"] or (hidden if gated else 0)
-    return Case((sequence, batch, hidden, heads), options)
+def _modern(rng: Random, ranks: int = 1, recompute: str = "none") -> Case:
+    options = {"ranks": ranks, "sequence_parallel": ranks > 1 and rng.random() < 0.5, "recompute": recompute}
+    return Case((_newer(rng), _tokens(rng)), {name: held for name, held in options.items() if ranks > 1})
 
 
 def _modern_of_each(rng: Random) -> list[Case]:
-    """Flash and a gate in two cases each."""
-    return [_modern(rng, attention, gated) for attention in ("flash", "materialised") for gated in (True, False, True)]
-
-
-def _empty(rng: Random) -> Case:
-    sequence, batch, hidden, heads = _shape(rng)
-    return Case(rng.choice(((0, batch, hidden, heads), (sequence, 0, hidden, heads))), {"ranks": rng.choice((1, 8))})
+    """Whole and split, and split with the attention core and with everything computed again."""
+    split = rng.choice((2, 4, 8))
+    return [_modern(rng), _modern(rng), *(_modern(rng, split, how) for how in ("none", "selective", "full"))]
 
 
 EXERCISE = Build(
-    "06 activations.activation_bytes",
+    "06 activation_memory.activation_bytes",
     section="6.8",
     topic="memory of activations",
     cases=(
-        Case(GPT3),
-        Case(GPT3, {"ranks": 8}),
-        Case(GPT3, {"ranks": 8, "sequence_parallel": True}),
+        Case((SMALL, 4)),
+        Case((GPT3_175B, 2048)),
+        Case((GPT3_175B, 2048, 8)),
+        Case((GPT3_175B, 2048, 8, True)),
         # Korthikanti et al. (2022): together some five times less than tensor parallelism alone.
-        Case(GPT3, {"ranks": 8, "sequence_parallel": True, "recompute": "selective"}),
-        Case(GPT3, {"recompute": "full"}),
-        Case(GPT3, {"ranks": 8, "sequence_parallel": True, "recompute": "full"}),
-        Case((4096, 1, 4096, 32)),
-        Case((8192, 1, 4096, 32), {"ffn": 14_336, "kv_heads": 8, **FLASH}),  # Llama 3 8B
-        Case((8192, 1, 8192, 64, 28_672, 8), {"ranks": 8, "sequence_parallel": True, **FLASH}),
-        Case((1, 1, 8, 2)),
-        Case((0, 1, 8, 2)),
-        Case((32, 2, 64, 4), {"mask_bytes": 2}),
+        Case((GPT3_175B, 2048, 8, True, "selective")),
+        Case((GPT3_175B, 2048), {"recompute": "full"}),
+        Case((GPT3_175B, 2048, 8, True, "full")),
+        Case((LLAMA3_8B, 8192)),
+        Case((LLAMA3_70B, 8192, 8, True)),
+        Case((LLAMA3_70B, 0, 8)),
     ),
     groups=(
         Group("one rank", _plain, 5, "Count the tensors around the layers, those inside, and the attention matrix."),
@@ -99,31 +92,30 @@ EXERCISE = Build(
             "Full recomputation keeps only the layer's input, selective drops the attention matrix and nothing else. "
             "Without sequence parallelism, only what is inside the split layers is divided.",
         ),
-        Group(
-            "other layers",
-            _modern,
-            8,
-            "There may be fewer key-value heads, a gate, another inner width, no dropout, and no attention matrix.",
+        listed(
+            "newer layers",
             _modern_of_each,
+            "Take each width from the model: that of the queries, of the keys, and of the MLP. There are no masks and "
+            "no attention matrix.",
         ),
-        Group("no tokens", _empty, 2, "Without tokens there is nothing to store."),
     ),
     slips=(
         Slip(
-            "8 s b h leaves out the masks, the MLP and the attention matrix, and ignores all options.",
-            edit=('if recompute == "full":', 'return 8.0 * tokens * hidden\n    if recompute == "full":'),
+            "Four tensors, 8 bytes for each number, leave out the masks, the MLP and the attention matrix, and all "
+            "options.",
+            edit=('if recompute == "full":', 'return 8.0 * sequence * model.hidden\n    if recompute == "full":'),
         ),
         Slip(
             "Without sequence parallelism, norms and residuals stay whole on every rank.",
-            edit=("around = ranks if sequence_parallel else 1", "around = ranks"),
+            edit=("outside = ranks if sequence_parallel else 1", "outside = ranks"),
         ),
         Slip(
             "Flash attention never stores the attention matrix.",
-            edit=('attention == "materialised" and recompute == "none"', 'recompute == "none"'),
+            edit=('0 if model.gated or recompute == "selective"', '0 if recompute == "selective"'),
         ),
         Slip(
             "Selective recomputation drops the attention matrix: it is not stored.",
-            edit=('attention == "materialised" and recompute == "none"', 'attention == "materialised"'),
+            edit=('0 if model.gated or recompute == "selective"', "0 if model.gated"),
         ),
         Slip(
             "Selective recomputation drops the attention matrix alone: all else of the layer is stored.",
@@ -131,30 +123,38 @@ EXERCISE = Build(
         ),
         Slip(
             "The input of a layer is whole on every rank without sequence parallelism.",
-            edit=("tokens * hidden * e / around", "tokens * hidden * e / ranks"),
+            edit=("model.hidden / outside", "model.hidden / ranks"),
         ),
         Slip(
-            "Activations grow with batch and sequence: they are not a multiple of the weights.",
+            "Activations grow with the sequence: they are not a multiple of the weights.",
             edit=(
                 'if recompute == "full":',
-                'return 10 * 12.0 * hidden * hidden * e / ranks\n    if recompute == "full":',
+                'return 10 * 12.0 * model.hidden**2 * 2 / ranks\n    if recompute == "full":',
             ),
         ),
         Slip(
             "Every head has an attention matrix of its own.",
-            edit=("split + matrix", "split + stored * sequence * tokens * (2 * e + k if dropout else e)"),
+            edit=("5 * model.heads * sequence", "5 * sequence"),
         ),
         Slip(
             "A gated MLP keeps four inner tensors: gate, up, the activated gate and the product.",
-            edit=("4 if gated else 2", "2"),
+            edit=("(4 if model.gated else 2)", "2"),
+        ),
+        Slip(
+            "Keys and values are as wide as the KV heads together, which may be fewer than the query heads.",
+            edit=("model.kv_heads * model.head_dim", "model.heads * model.head_dim"),
+        ),
+        Slip(
+            "Without dropout there are no masks.",
+            edit=("(8 if model.gated else 10)", "10"),
         ),
         Slip(
             "The result is in GiB: return bytes.",
             edits=(
-                ("tokens * hidden * e / around", "tokens * hidden * e / around / 2**30"),
+                ("2 * sequence * model.hidden / outside", "2 * sequence * model.hidden / outside / 2**30"),
                 (
-                    "replicated / around + (split + matrix) / ranks",
-                    "(tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks) / 2**30",
+                    "sequence * (around / outside + (between + matrix) / ranks)",
+                    "sequence * (around / outside + (between + matrix) / ranks) / 2**30",
                 ),
             ),
         ),
@@ -163,45 +163,29 @@ EXERCISE = Build(
         Right(
             "every part divided",
             edit=(
-                "float(replicated / around + (split + matrix) / ranks)",
-                "float(matrix / ranks + split / ranks + replicated / around)",
+                "sequence * (around / outside + (between + matrix) / ranks)",
+                "sequence * matrix / ranks + sequence * between / ranks + sequence * around / outside",
             ),
         ),
         Right(
-            "bytes of a token, times the tokens",
+            "bytes of a kind of layer",
             edits=(
-                ("    replicated = tokens * hidden * (4 * e + 2 * k)\n", "    replicated = hidden * (k + e + e) * 2\n"),
+                ("(8 if model.gated else 10) * model.hidden", "(4 * 2 + 2 * (not model.gated)) * model.hidden"),
                 (
-                    "tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))",
-                    "2 * e * (hidden + kv_heads * (hidden / heads) + ffn * (2 if gated else 1))",
-                ),
-                ("heads * sequence * tokens * (2", "heads * sequence * (2"),
-                (
-                    "float(replicated / around + (split + matrix) / ranks)",
-                    "float((replicated / around + (split + matrix) / ranks) * tokens)",
+                    "2 * (2 * queries + 2 * keys + (4 if model.gated else 2) * model.ffn)",
+                    "4 * queries + 4 * keys + 4 * model.ffn + 4 * model.gated * model.ffn",
                 ),
             ),
         ),
     ),
     promises=(
         Promise(
-            "with dropout, also divided by the ranks",
-            edit=("(split + matrix) / ranks", "split / ranks + matrix"),
-        ),
-        Promise("times e, or times ``2e + k`` with dropout", edit=("(2 * e + k if dropout else e)", "(2 * e + k)")),
-        Promise(
-            '``"full"`` keeps only the layer\'s input, split like the inputs of the norms',
-            edit=("float(tokens * hidden * e / around)", "float(tokens * hidden * e)"),
-        ),
-        Promise(
-            '``"full"`` keeps only the layer\'s input',
-            edit=("float(tokens * hidden * e / around)", "float(tokens * hidden * (e + k) / around)"),
-        ),
-        Promise("which never stores the matrix", edit=('attention == "materialised" and recompute', "recompute")),
-        Promise("None is ``4 hidden``", edit=("4 * hidden if ffn is None", "3 * hidden if ffn is None")),
-        Promise(
             "Real division: a share need not be whole",
-            edit=("+ (split + matrix) / ranks", "+ (split + matrix) // ranks"),
+            edit=("(between + matrix) / ranks", "(between + matrix) // ranks"),
+        ),
+        Promise(
+            '``"full"`` keeps nothing but the layer\'s input, split like the inputs of the norms',
+            edit=("2 * sequence * model.hidden / outside", "2 * sequence * model.hidden"),
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.items import lazily
 from rankzero.facts.models import GPT3_175B, LLAMA3_70B
 
-activations = lazily("solutions.ch06.activations")
+activations, layer_memory = lazily("solutions.ch06.activations"), lazily("solutions.ch06.layer_memory")
 
 GPT3_LAYERS, GPT3_HIDDEN, GPT3_HEADS = GPT3_175B.layers, GPT3_175B.hidden, GPT3_175B.heads
 GPT3_SEQUENCE = 2048
@@ -13,7 +13,7 @@ GPT3_SEQUENCE = 2048
 
 def gpt3_layer(**options: object) -> float:
     """Bytes of one GPT-3 layer at one sequence of 2,048 tokens."""
-    return activations.activation_bytes(GPT3_SEQUENCE, 1, GPT3_HIDDEN, GPT3_HEADS, **options)
+    return layer_memory.stored_by_layer(GPT3_SEQUENCE, 1, GPT3_HIDDEN, GPT3_HEADS, **options)
 
 
 LAYERS, HIDDEN = LLAMA3_70B.layers, LLAMA3_70B.hidden

@@ -6,12 +6,12 @@ from autograder.items import Estimate, Landmark, Slip, lazily
 from rankzero.facts.models import GPT3_175B
 from rankzero.facts.units import GB
 
-activations = lazily("solutions.ch06.activations")
+layer_memory = lazily("solutions.ch06.layer_memory")
 
 
 def gpt3_layer(**options: str) -> float:
     """GB that one layer of GPT-3 keeps for one sequence."""
-    return activations.activation_bytes(2048, 1, GPT3_175B.hidden, GPT3_175B.heads, **options) / GB
+    return layer_memory.stored_by_layer(2048, 1, GPT3_175B.hidden, GPT3_175B.heads, **options) / GB
 
 
 QUESTIONS = (

@@ -7,13 +7,13 @@ from autograder.items import Part, Question, Slip, lazily
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB, MB
 
-activations = lazily("solutions.ch06.activations")
+layer_memory = lazily("solutions.ch06.layer_memory")
 
 
 def large_batch(batch: int, **options: object) -> float:
     """All layers of the 70B shape under plain tensor parallelism on 8 ranks, the attention matrix kept."""
     shape = (4096, batch, LLAMA3_70B.hidden, LLAMA3_70B.heads)
-    return LLAMA3_70B.layers * activations.activation_bytes(*shape, ranks=8, **options)
+    return LLAMA3_70B.layers * layer_memory.stored_by_layer(*shape, ranks=8, **options)
 
 
 QUESTIONS = (

@@ -42,7 +42,8 @@ from experiments.ch06.vocabulary_runs import TOKENS, two_ways
 from rankzero import figures, world
 from rankzero.events import Event
 from rankzero.tiny import GPT, GPTConfig
-from solutions.ch06.activations import activation_bytes, best_segment, tensor_parallel_traffic
+from solutions.ch06.activations import best_segment, tensor_parallel_traffic
+from solutions.ch06.layer_memory import stored_by_layer
 from solutions.ch06.sharded_layers import vocab_parallel_cross_entropy
 from solutions.ch06.tensor_parallel import ColumnParallelLinear, copy_to_ranks, reduce_from_ranks
 
@@ -329,7 +330,7 @@ def test_the_classic_layer_keeps_what_the_formula_says(sizes):
         main, extra = _split(kept(ClassicLayer(sizes, **options)))
         attention = "flash" if options.get("flash") else "materialised"
         recompute = options.get("recompute", "none")
-        assert main == activation_bytes(*size, attention=attention, recompute=recompute, mask_bytes=CPU_MASK)
+        assert main == stored_by_layer(*size, attention=attention, recompute=recompute, mask_bytes=CPU_MASK)
         assert extra == extras
 
 
@@ -339,7 +340,7 @@ def test_the_modern_layer_keeps_what_the_formula_says(sizes):
     main, extra = _split(kept(ModernLayer(sizes)))
     size = (sizes.sequence, sizes.batch, sizes.hidden, sizes.heads, sizes.ffn, sizes.kv_heads)
     tokens = sizes.sequence * sizes.batch
-    assert main == activation_bytes(*size, attention="flash", gated=True, dropout=False)
+    assert main == stored_by_layer(*size, attention="flash", gated=True, dropout=False)
     assert extra == {"norm statistics": 8 * tokens, "log-sum-exp": 4 * sizes.heads * tokens}
 
 
@@ -347,7 +348,7 @@ def test_the_layers_of_the_page():
     """Bytes that were measured once, by hand, with the hooks of the library alone."""
     assert _split(kept(ClassicLayer(Sizes()))) == (196_608, {"norm statistics": 512})
     assert _split(kept(ModernLayer(Sizes()))) == (147_456, {"norm statistics": 512, "log-sum-exp": 1024})
-    assert bytes_of_fully_recomputed(ClassicLayer(Sizes())) == activation_bytes(32, 2, 64, 4, recompute="full") == 8192
+    assert bytes_of_fully_recomputed(ClassicLayer(Sizes())) == stored_by_layer(32, 2, 64, 4, recompute="full") == 8192
 
 
 def test_every_kept_tensor_has_a_name():
@@ -403,7 +404,7 @@ def test_what_is_recomputed_gives_the_same_gradients(recompute):
 @pytest.mark.parametrize("options", [{}, {"attention": "flash"}, {"recompute": "selective"}, {"recompute": "full"}])
 def test_every_definition_of_the_table_is_measured(options):
     counted, _ = beside_the_formula(classic(Sizes(), **options))
-    assert counted == activation_bytes(32, 2, 64, 4, mask_bytes=CPU_MASK, **options)
+    assert counted == stored_by_layer(32, 2, 64, 4, mask_bytes=CPU_MASK, **options)
 
 
 # The layer over ranks, three ways.
@@ -420,7 +421,7 @@ def test_a_split_layer_keeps_and_sends_what_the_formulas_say(ranks, way, sizes):
     """To the byte, on real ranks. Who keeps what was gathered sends 8 units and keeps more; who gathers twice, 10."""
     run, s, b, h = layer_run(ranks, way, sizes), sizes.sequence, sizes.batch, sizes.hidden
     parallel, share = way != "whole", (ranks - 1) / ranks
-    formula = activation_bytes(s, b, h, sizes.heads, ranks=ranks, sequence_parallel=parallel, mask_bytes=CPU_MASK)
+    formula = stored_by_layer(s, b, h, sizes.heads, ranks=ranks, sequence_parallel=parallel, mask_bytes=CPU_MASK)
     gathered = 2 * 2 * s * b * h * share if way == "split, gathered once" else 0  # other ranks' tokens, twice, bf16
     assert run.kept == formula + gathered
     assert run.statistics == 8 * s * b / (ranks if parallel else 1)

@@ -10,7 +10,7 @@ from experiments.ch06 import matrix_steps, published, small_layer, token_steps
 from experiments.ch06.saved_tensors import CPU_MASK, ClassicLayer, Sizes, beside_the_formula, kept
 from rankzero import world
 from rankzero.explore import Box, Scene, frames
-from solutions.ch06.activations import activation_bytes
+from solutions.ch06.layer_memory import stored_by_layer
 
 SCENES = {
     matrix_steps.split_scene: 4,
@@ -95,8 +95,8 @@ def test_the_small_layer_keeps_what_autograd_keeps():
     sizes = Sizes(small_layer.SEQUENCE, small_layer.BATCH, small_layer.HIDDEN, small_layer.HEADS)
     measured, _ = beside_the_formula(kept(ClassicLayer(sizes)))
     shape = (small_layer.SEQUENCE, small_layer.BATCH, small_layer.HIDDEN, small_layer.HEADS)
-    assert measured == activation_bytes(*shape, mask_bytes=CPU_MASK)
-    assert sum(small_layer.parts().values()) == activation_bytes(*shape) == 1248
+    assert measured == stored_by_layer(*shape, mask_bytes=CPU_MASK)
+    assert sum(small_layer.parts().values()) == stored_by_layer(*shape) == 1248
     whole = [sum(parts.values()) for parts in small_layer.by_recompute().values()]
     assert whole == [1248, 1088, 64]
 

@@ -12,15 +12,17 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint_sequential
 
+from rankzero.facts.models import GPT3_175B, LLAMA3_8B, LLAMA3_70B, Model
 from rankzero.facts.units import GB, MB
 from solutions.ch03.collective_cost import traffic
+from solutions.ch06.activation_memory import activation_bytes
 from solutions.ch06.activations import (
-    activation_bytes,
     best_segment,
     debug_traffic,
     padded_vocabulary,
     tensor_parallel_traffic,
 )
+from solutions.ch06.layer_memory import stored_by_layer
 
 GPT3 = (2048, 1, 12_288, 96)
 MODERN: dict[str, Any] = {"attention": "flash", "gated": True, "dropout": False}
@@ -31,25 +33,39 @@ MODERN: dict[str, Any] = {"attention": "flash", "gated": True, "dropout": False}
 def test_a_gpt3_layer_is_34_and_5_as_over_h():
     """Korthikanti et al. (2022), table 2."""
     s, b, h, a = GPT3
-    assert activation_bytes(*GPT3) == s * b * h * (34 + 5 * a * s / h)
-    assert 96 * activation_bytes(*GPT3) / GB == pytest.approx(275.415, rel=1e-5)
-    assert activation_bytes(*GPT3, ranks=8) == s * b * h * (10 + 24 / 8 + 5 * a * s / (8 * h))
-    assert activation_bytes(*GPT3, ranks=8, sequence_parallel=True) == activation_bytes(*GPT3) / 8
-    assert activation_bytes(*GPT3, recompute="full") == 2 * s * b * h
+    assert stored_by_layer(*GPT3) == s * b * h * (34 + 5 * a * s / h)
+    assert 96 * stored_by_layer(*GPT3) / GB == pytest.approx(275.415, rel=1e-5)
+    assert stored_by_layer(*GPT3, ranks=8) == s * b * h * (10 + 24 / 8 + 5 * a * s / (8 * h))
+    assert stored_by_layer(*GPT3, ranks=8, sequence_parallel=True) == stored_by_layer(*GPT3) / 8
+    assert stored_by_layer(*GPT3, recompute="full") == 2 * s * b * h
 
 
 def test_both_techniques_together_save_five_times():
     """The same paper's abstract: sequence parallelism and selective recomputation reduce activations by 5x."""
-    alone = activation_bytes(*GPT3, ranks=8)
-    both = activation_bytes(*GPT3, ranks=8, sequence_parallel=True, recompute="selective")
+    alone = stored_by_layer(*GPT3, ranks=8)
+    both = stored_by_layer(*GPT3, ranks=8, sequence_parallel=True, recompute="selective")
     assert both == pytest.approx(106.954752 * MB)
     assert 5 <= alone / both <= 5.5
 
 
 def test_a_llama_layer_is_41_units():
-    assert activation_bytes(8192, 1, 4096, 32, 14_336, 8, **MODERN) == 41 * 8192 * 4096
-    split = activation_bytes(8192, 1, 8192, 64, 28_672, 8, ranks=8, sequence_parallel=True, **MODERN)
+    assert stored_by_layer(8192, 1, 4096, 32, 14_336, 8, **MODERN) == 41 * 8192 * 4096
+    split = stored_by_layer(8192, 1, 8192, 64, 28_672, 8, ranks=8, sequence_parallel=True, **MODERN)
     assert split == pytest.approx(3.39739e8, rel=1e-5)
+
+
+@pytest.mark.parametrize("model", [GPT3_175B, LLAMA3_8B, LLAMA3_70B])
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("split", [False, True])
+def test_the_function_for_two_kinds_of_layer_agrees_with_that_for_all(model, recompute, split):
+    shape = (8192, 1, model.hidden, model.heads, model.ffn, model.kv_heads, 8, split, recompute)
+    whole = stored_by_layer(*shape, **(MODERN if model.gated else {}))
+    assert activation_bytes(model, 8192, 8, split, recompute) == pytest.approx(whole, rel=1e-12)
+
+
+def test_a_small_layer_counted_by_hand():
+    """6.7: 256 + 64 + 256 + 512 bytes, and 160 for the attention matrix."""
+    assert activation_bytes(Model("small", 1, 8, 2, 2, 4, 32, 100, gated=False), 4) == 1248
 
 
 # What autograd keeps.
@@ -112,14 +128,14 @@ def test_autograd_keeps_what_the_formula_says_of_a_classic_layer(shape):
     """To the byte, with the CPU's masks of two bytes."""
     _, _, h, a = shape
     found, statistics = layer_bytes(*shape, 4 * h, a, flash=False, gated=False, dropout=True)
-    assert found - statistics == activation_bytes(*shape, mask_bytes=2)
+    assert found - statistics == stored_by_layer(*shape, mask_bytes=2)
 
 
 @pytest.mark.parametrize("shape", [(32, 2, 64, 4), (16, 3, 32, 2)])
 def test_autograd_keeps_what_the_formula_says_without_dropout(shape):
     _, _, h, a = shape
     found, statistics = layer_bytes(*shape, 4 * h, a, flash=False, gated=False, dropout=False)
-    assert found - statistics == activation_bytes(*shape, dropout=False)
+    assert found - statistics == stored_by_layer(*shape, dropout=False)
 
 
 @pytest.mark.parametrize(("shape", "ffn", "kv"), [((32, 2, 64, 4), 176, 2), ((64, 1, 96, 6), 256, 3)])
@@ -127,7 +143,7 @@ def test_autograd_keeps_what_the_formula_says_of_a_modern_layer(shape, ffn, kv):
     """Grouped queries, a gate, flash attention with its log-sum-exp of four bytes."""
     s, b, _, a = shape
     found, statistics = layer_bytes(*shape, ffn, kv, flash=True, gated=True, dropout=False)
-    assert found - statistics - 4 * a * s * b == activation_bytes(*shape, ffn, kv, **MODERN)
+    assert found - statistics - 4 * a * s * b == stored_by_layer(*shape, ffn, kv, **MODERN)
 
 
 # Laws of the memory.
@@ -137,23 +153,23 @@ def test_autograd_keeps_what_the_formula_says_of_a_modern_layer(shape, ffn, kv):
 @pytest.mark.parametrize("attention", ["materialised", "flash"])
 def test_splitting_never_stores_more(recompute, attention):
     shape: dict[str, Any] = {"recompute": recompute, "attention": attention}
-    one = activation_bytes(*GPT3, **shape)
+    one = stored_by_layer(*GPT3, **shape)
     for ranks in (2, 3, 8):
-        plain, parallel = (activation_bytes(*GPT3, ranks=ranks, sequence_parallel=sp, **shape) for sp in (False, True))
+        plain, parallel = (stored_by_layer(*GPT3, ranks=ranks, sequence_parallel=sp, **shape) for sp in (False, True))
         assert parallel == pytest.approx(one / ranks)
         assert parallel <= plain <= one
 
 
 def test_batch_and_sequence_scale_memory():
     """Twice the batch stores twice as much, twice the sequence more than that: no multiple of the weights."""
-    assert activation_bytes(2048, 2, 12_288, 96) == 2 * activation_bytes(*GPT3)
-    assert activation_bytes(4096, 1, 12_288, 96) > 2 * activation_bytes(*GPT3)
-    assert activation_bytes(4096, 1, 12_288, 96, **MODERN) == 2 * activation_bytes(2048, 1, 12_288, 96, **MODERN)
-    assert activation_bytes(0, 1, 8, 2) == activation_bytes(1, 0, 8, 2) == 0
+    assert stored_by_layer(2048, 2, 12_288, 96) == 2 * stored_by_layer(*GPT3)
+    assert stored_by_layer(4096, 1, 12_288, 96) > 2 * stored_by_layer(*GPT3)
+    assert stored_by_layer(4096, 1, 12_288, 96, **MODERN) == 2 * stored_by_layer(2048, 1, 12_288, 96, **MODERN)
+    assert stored_by_layer(0, 1, 8, 2) == stored_by_layer(1, 0, 8, 2) == 0
 
 
 def test_flash_and_selective_recomputation_store_the_same():
-    assert activation_bytes(*GPT3, attention="flash") == activation_bytes(*GPT3, recompute="selective")
+    assert stored_by_layer(*GPT3, attention="flash") == stored_by_layer(*GPT3, recompute="selective")
 
 
 # Traffic.
@@ -194,7 +210,7 @@ def test_the_best_segment_is_that_of_brute_force(layers, layer, checkpoint):
 
 def test_segments_of_the_page():
     assert best_segment(100, 1, 1) == (10, 20.0)
-    assert best_segment(96, activation_bytes(*GPT3), activation_bytes(*GPT3, recompute="full"))[0] == 1
+    assert best_segment(96, stored_by_layer(*GPT3), stored_by_layer(*GPT3, recompute="full"))[0] == 1
     assert best_segment(80, 34 * 4096 * 8192, 2 * 4096 * 8192)[0] == 2
 
 
