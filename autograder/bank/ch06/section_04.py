@@ -41,42 +41,36 @@ QUESTIONS = (
     Question(
         id="06-gqa",
         kind="derive",
-        title="64 query heads, 8 key-value heads",
+        title="64 query heads and 8 KV heads on 16 ranks",
         section="6.4",
         parts=(
-            Part("query heads of a rank, on 8 ranks", "", lambda: heads_of(8, 0), tolerance=0),
-            Part("key-value heads of a rank, on 8 ranks", "", lambda: heads_of(8, 1), tolerance=0),
             Part(
-                "query heads of a rank, on 16 ranks",
+                "query heads of a rank",
                 "",
                 lambda: heads_of(16, 0),
                 tolerance=0,
-                slips=(Slip("Twice the ranks, half the heads.", value=lambda: heads_of(8, 0)),),
-            ),
-            Part(
-                "key-value heads of a rank, on 16 ranks",
-                "",
-                lambda: heads_of(16, 1),
-                tolerance=0,
                 slips=(
-                    Slip(
-                        "There is no half of a head: where ranks outnumber the heads, these are copied.",
-                        value=KV_HEADS / 16,
-                    ),
+                    Slip("That is on 8 ranks. Twice the ranks, half the heads.", value=lambda: heads_of(8, 0)),
+                    Slip("That is how many ranks there are: the 64 query heads are divided among them.", value=16),
                 ),
             ),
             Part(
-                "ranks that keep the same key-value head, of 16",
+                "ranks that hold the same KV head",
                 "",
                 lambda: heads_of(16, 2),
                 tolerance=0,
                 slips=(
                     Slip("8 heads on 16 ranks: each is held by more than one.", value=1),
+                    Slip(
+                        "There is no half of a head: where ranks outnumber the heads, these are copied.",
+                        value=KV_HEADS / 16,
+                    ),
                     Slip("That is how many query heads read one key-value head.", value=HEADS / KV_HEADS),
                 ),
             ),
         ),
-        derivation="Each of $t$ ranks holds $64/t$ query heads. As long as $t$ divides 8, it also holds $8/t$ "
-        "key-value heads; beyond that each of these is copied to $t/8$ ranks, which add up its gradient.",
+        derivation="Each of $t$ ranks holds $64/t$ query heads. As long as $t$ divides 8, it also holds $8/t$ KV "
+        "heads; beyond that each of these is copied to $t/8$ ranks, which add up its gradient. So from 8 ranks to 16, "
+        "a rank's query heads halve, and its keys and values do not.",
     ),
 )
