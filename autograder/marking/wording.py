@@ -10,6 +10,7 @@ from typing import Any
 from autograder.items import Array, Build, Case, Iterator, Tensor
 from autograder.marking.outcome import Outcome
 from autograder.marking.values import Record
+from rankzero.facts import models
 
 #: Limits of what is shown in full: characters of one value, elements of a list, runs of equal elements in a list.
 LONGEST, ELEMENTS, RUNS = 160, 12, 4
@@ -72,6 +73,12 @@ def _well_known(record: Record) -> bool:
     return named and ("source" in record.fields or len(record.fields) > 4)
 
 
+def _published(thing: Any) -> str:
+    """The name under which ``rankzero.facts.models`` holds a model, if it does."""
+    found = (name for name, held in vars(models).items() if isinstance(thing, models.Model) and held == thing)
+    return next(found, "")
+
+
 def value(thing: Any, digits: int = DIGITS) -> str:
     """A value as text: floats in so many significant digits if six are too few, tensors as nested lists."""
     if isinstance(thing, Record):
@@ -92,7 +99,7 @@ def value(thing: Any, digits: int = DIGITS) -> str:
     if isinstance(thing, tuple):
         inner = ", ".join(value(v, digits) for v in thing)
         return _cut(f"({inner},)" if len(thing) == 1 else f"({inner})")
-    return _cut(repr(thing))
+    return _published(thing) or _cut(repr(thing))
 
 
 def arguments(args: tuple[Any, ...], kwargs: Any = None) -> str:

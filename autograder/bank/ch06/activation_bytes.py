@@ -8,9 +8,6 @@ from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 from rankzero.facts.models import GPT3_175B, LLAMA3_8B, LLAMA3_70B, Model
 
-#: The layer of 6.7 that is counted by hand.
-SMALL = Model("small", 1, 8, 2, 2, 4, 32, 100, gated=False)
-
 
 def _classic(rng: Random) -> Model:
     heads, head_dim = rng.choice((1, 4, 8, 12, 32, 64, 96, 160)), rng.choice((64, 96, 128))
@@ -72,7 +69,6 @@ EXERCISE = Build(
     section="6.8",
     topic="memory of activations",
     cases=(
-        Case((SMALL, 4)),
         Case((GPT3_175B, 2048)),
         Case((GPT3_175B, 2048, 8)),
         Case((GPT3_175B, 2048, 8, True)),
@@ -80,6 +76,7 @@ EXERCISE = Build(
         Case((GPT3_175B, 2048, 8, True, "selective")),
         Case((GPT3_175B, 2048), {"recompute": "full"}),
         Case((GPT3_175B, 2048, 8, True, "full")),
+        Case((LLAMA3_70B, 1)),
         Case((LLAMA3_8B, 8192)),
         Case((LLAMA3_70B, 8192, 8, True)),
         Case((LLAMA3_70B, 0, 8)),

@@ -40,6 +40,7 @@ from autograder.learner.reports import CheckReport, Failure
 from autograder.marking import arithmetic, designs, questions, wording
 from autograder.marking.outcome import Outcome
 from autograder.marking.questions import BadAnswer, judge
+from rankzero.facts.models import LLAMA3_70B
 
 STATIC = Path(__file__).parents[3] / "book" / "_static"
 
@@ -338,6 +339,7 @@ def test_values_and_calls_in_words():
     assert wording.value([0] * 2000 + [1] + [0.5] * 11) == "[0] * 2000 + [1] + [0.5] * 11"
     assert [wording.value(x) for x in (1e9, 1.5e-7, 0.1 + 0.2, math.inf, -0.0)] == ["1e9", "1.5e-7", "0.3", "inf", "-0"]
     assert wording.arguments((0.1 + 0.2, 2e9), {"b": [1 / 3]}) == "0.3, 2e9, b=[0.333333333333333]"
+    assert wording.arguments((LLAMA3_70B, 8)) == "LLAMA3_70B, 8"
     world = Build("03 m.f", "3", "t", (), (), (), grade="world")
     assert wording.call(world, Case(((1.0,), (Tensor.of([2]), 3)))) == "rank 0: f(1)\nrank 1: f(tensor([2]), 3)"
     assert wording.result(world, Outcome("value", (3.0, 3.0))) == "every rank: 3"
