@@ -1,9 +1,9 @@
-"""Six tokens, three experts, and two places in each: what a stepper draws. Standard library only.
+"""Six tokens choose among three experts, and none is dropped: what a stepper draws. Standard library only.
 
 >>> [chosen(token) for token in range(6)]
 [0, 2, 0, 1, 0, 2]
->>> kept()
-[True, True, True, True, False, True]
+>>> [rows_of(expert) for expert in range(3)]
+[[0, 2, 4], [3], [1, 5]]
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankzero.explore import Arrow, Box, Label, Mark, Scene
-from solutions.ch07.experts import expert_capacity, keep_within_capacity
 
 #: The router's probabilities in percent: a row is a token, a column an expert.
 PERCENT = ((70, 20, 10), (25, 30, 45), (60, 15, 25), (10, 80, 10), (50, 40, 10), (5, 40, 55))
 EXPERTS = 3
-#: Places in each expert: an even share of the tokens.
-PLACES = expert_capacity(len(PERCENT), EXPERTS, top_k=1)
 
 #: Layout of the picture, pixels: the table of tokens on the left, the experts on the right.
 LEFT, TOP, CELL, ROW = 52, 36, 34, 30
@@ -29,15 +26,9 @@ def chosen(token: int) -> int:
     return max(range(EXPERTS), key=PERCENT[token].__getitem__)
 
 
-def kept() -> list[bool]:
-    """Which tokens find a place; they are served in their order."""
-    choices = [[chosen(token)] for token in range(len(PERCENT))]
-    return [places[0] for places in keep_within_capacity(choices, EXPERTS, PLACES)]
-
-
 def rows_of(expert: int) -> list[int]:
     """The tokens that an expert works on."""
-    return [token for token, place in enumerate(kept()) if place and chosen(token) == expert]
+    return [token for token in range(len(PERCENT)) if chosen(token) == expert]
 
 
 def routing_scene(step: int) -> Scene:
@@ -70,46 +61,39 @@ def _expert_y(expert: int) -> float:
 
 
 def _experts(step: int) -> list[Mark]:
-    """The experts with their places; a place holds the token that has it."""
+    """The experts, each with the rows of its tokens."""
     marks: list[Mark] = []
     for expert in range(EXPERTS):
         x, y = EXPERT_LEFT, _expert_y(expert)
         marks.append(Label(x, y - 4, f"expert E{expert}", "start", 11))
-        rows = rows_of(expert) if step >= 2 else []
-        for place in range(PLACES):
-            text = f"t{rows[place]}" if place < len(rows) else ""
-            width = EXPERT_WIDTH / PLACES
-            filled = 0.6 if text else 0.0
-            marks.append(Box(x + width * place, y, width - 4, 26, text, tone="right", fill=filled, size=11))
+        width = EXPERT_WIDTH / max(len(rows_of(each)) for each in range(EXPERTS))
+        for place, token in enumerate(rows_of(expert) if step >= 2 else []):
+            marks.append(Box(x + width * place, y, width - 4, 26, f"t{token}", tone="right", fill=0.6, size=11))
     return marks
 
 
 def _travels(back: bool) -> list[Mark]:
-    """An arrow for each token that found a place: to its expert, or back."""
+    """An arrow for each token: to its expert, or back."""
     marks: list[Mark] = []
-    for token, place in enumerate(kept()):
-        if place:
-            ends = (LEFT + CELL * EXPERTS + 2, _y(token) + 13, EXPERT_LEFT - 6, _expert_y(chosen(token)) + 13)
-            marks.append(Arrow(*ends) if not back else Arrow(ends[2], ends[3], ends[0], ends[1]))
+    for token in range(len(PERCENT)):
+        ends = (LEFT + CELL * EXPERTS + 2, _y(token) + 13, EXPERT_LEFT - 6, _expert_y(chosen(token)) + 13)
+        marks.append(Arrow(*ends) if not back else Arrow(ends[2], ends[3], ends[0], ends[1]))
     return marks
 
 
 def _says(step: int) -> str:
-    lost = [token for token, place in enumerate(kept()) if not place]
     if step == 0:
         return "Start. The router has given each token a probability for each expert; every row adds up to 100."
     if step == 1:
         choices = ", ".join(f"{token} to E{chosen(token)}" for token in range(len(PERCENT)))
         return f"Each token chooses its most probable expert: tokens {choices}."
     if step == 2:
-        return (
-            f"The tokens travel to their experts, which have {PLACES} places each. Token {lost[0]} finds "
-            f"E{chosen(lost[0])} full and is dropped, while E1 has a place to spare."
-        )
+        rows = ", ".join(f"E{expert} gets {len(rows_of(expert))}" for expert in range(EXPERTS))
+        return f"The tokens travel to their experts: {rows}. No token is dropped."
     weights = ", ".join(f"{PERCENT[token][chosen(token)]} percent" for token in rows_of(0))
     return (
         "The results come back, each multiplied by its token's probability: for the tokens of E0, "
-        f"{weights}. Token {lost[0]} gets nothing from this layer and goes on unchanged."
+        f"{weights}. E1 is done first; E0, which has most rows, last."
     )
 
 
@@ -117,5 +101,5 @@ def _shows(step: int) -> str:
     """Everything in the picture, for readers who cannot see it."""
     table = "; ".join(f"token {token}: {', '.join(map(str, row))}" for token, row in enumerate(PERCENT))
     held = "; ".join(f"E{expert} holds tokens {rows_of(expert)}" for expert in range(EXPERTS))
-    places = held if step >= 2 else "empty"
-    return f"Probabilities of three experts in percent, {table}. Experts with {PLACES} places each: {places}."
+    rows = held if step >= 2 else "no rows yet"
+    return f"Probabilities of three experts in percent, {table}. Experts: {rows}."

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from autograder.items import lazily
 
 pipeline = lazily("solutions.ch07.pipeline")
+
+#: A mixture: tokens, experts, experts of one token.
+TOKENS, EXPERTS, TOP_K = 512, 64, 2
+
+
+def load_chances() -> list[float]:
+    """How likely it is that an expert gets 0, 1, 2, ... of the assignments, if every token draws at random."""
+    chance, chances = TOP_K / EXPERTS, []
+    for load in range(TOKENS + 1):
+        ways = math.lgamma(TOKENS + 1) - math.lgamma(load + 1) - math.lgamma(TOKENS - load + 1)
+        chances.append(math.exp(ways + load * math.log(chance) + (TOKENS - load) * math.log1p(-chance)))
+    return chances
 
 
 def share(stages: int, microbatches: int, chunks: int = 1) -> Callable[[], float]:

@@ -111,13 +111,15 @@ def test_experts_do_not_enter_the_bytes(experts):
 
 
 def test_the_estimates():
-    """Worked out in another way: the boundary by counting, the drops by drawing."""
+    """Worked out in another way: the boundary by counting, loads and drops by drawing."""
     found = {item.id: item.answer() for item in bank.of_chapter("ch07") if isinstance(item, Estimate)}
     assert found["07-boundary-guess"] == 8 * 4 * 2 * 7 / 8 / 2
     draws = [expert_loads(random_choices(512, 64, 2, seed=seed), 64) for seed in range(40)]
     dropped = [100 * dropped_share(loads, 16) for loads in draws]
     assert found["07-fair-drops"] == pytest.approx(sum(dropped) / len(dropped), rel=0.03)
-    assert set(found) == {"07-boundary-guess", "07-fair-drops"}
+    busiest = [100 * (max(loads) / 16 - 1) for loads in draws]
+    assert found["07-slowest-rank"] == pytest.approx(sum(busiest) / len(busiest), rel=0.07)
+    assert set(found) == {"07-boundary-guess", "07-slowest-rank", "07-fair-drops"}
 
 
 def test_a_renormalized_top_one_teaches_the_router_nothing():
