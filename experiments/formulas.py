@@ -159,7 +159,7 @@ PARALLELISM = (
         *("ch07.pipeline.bubble_overhead", _PIPELINE, _STAGES),
     ),
     Formula(
-        *("7.9", "Capacity of an expert", "c", "ceil(f*T*k/E)", "ch07.experts.expert_capacity"),
+        *("7.22", "Capacity of an expert", "c", "ceil(f*T*k/E)", "ch07.experts.expert_capacity"),
         {"T": "tokens", "E": "experts", "k": "top_k", "f": "capacity_factor"},
         {"tokens": 4096, "experts": 8, "top_k": 2, "capacity_factor": 1.25},
         "tokens",
