@@ -43,7 +43,8 @@ def _off(rng: Random) -> list[Case]:
 
 EXERCISE = Debug(
     "07 layout.debug_validate",
-    section="7.11",
+    section="7.24",
+    bonus=True,
     topic="meshes of ranks",
     wrong=wrong_validate,
     cases=(
