@@ -93,24 +93,15 @@ def memory_per_stage(
     raise NotImplementedError("cap-memory-per-stage: not written yet")
 
 
-def traffic_per_gpu(
-    model: Any,
-    tp: int,
-    cp: int,
-    pp: int,
-    dp: int,
-    microbatches: int,
-    tokens: float,
-    virtual_stages: int = 1,
-    recompute: str = "none",
-) -> dict[str, float]:
+def traffic_per_gpu(model: Any, layout: Any) -> dict[str, float]:
     """Bytes that one GPU of an inner stage, with ``ceil(layers / pp)`` layers, sends in one optimizer step.
 
-    With A = ``2 * tokens * hidden / cp``, the bytes of a layer's input, each micro-batch and layer needs, over rings,
+    With A = ``2 * micro_tokens * hidden / cp``, the bytes of a layer's input, each micro-batch and layer needs, over
+    rings,
 
     * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
       backward, and 2 more when ``recompute`` is ``"full"``, which repeats the forward pass;
-    * over ``cp`` ranks the all-gather of keys and values, ``4 * tokens * kv_heads * head_dim / tp`` bytes, the
+    * over ``cp`` ranks the all-gather of keys and values, ``4 * micro_tokens * kv_heads * head_dim / tp`` bytes, the
       reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
 
     A micro-batch crosses to the next stage and back ``virtual_stages`` times, and each ``tp`` rank sends its share of
@@ -119,23 +110,22 @@ def traffic_per_gpu(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        tp: tensor-parallel ranks; at least 1.
-        cp: context-parallel ranks; at least 1.
-        pp: pipeline stages; at least 1, and one stage sends nothing to another.
-        dp: data-parallel ranks; at least 1.
-        microbatches: of one replica and step; at least 1.
-        tokens: of one micro-batch, before ``cp`` divides them; positive.
-        virtual_stages: chunks of layers on each stage; at least 1.
-        recompute: ``"none"``, ``"cheap"`` (which repeats no collective) or ``"full"``.
+        layout: a ``RunLayout`` of ``rankzero.facts.plans``. In grading, it and the model have fields and no methods.
+            ``tp``, ``cp``, ``pp`` and ``dp`` are the ranks of each dimension (one stage sends nothing to another),
+            ``microbatches`` those of one replica and step, ``micro_tokens`` the tokens of one of them before ``cp``
+            divides them, ``virtual_stages`` the chunks of layers on each stage. ``recompute`` is ``"none"``,
+            ``"cheap"`` (which repeats no collective) or ``"full"``.
 
     Returns:
         Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
 
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2.
     """
+    tp, cp, pp, dp = layout.tp, layout.cp, layout.pp, layout.dp
+    microbatches, virtual_stages = layout.microbatches, layout.virtual_stages
     checks.count(tp=tp, cp=cp, pp=pp, dp=dp, microbatches=microbatches, virtual_stages=virtual_stages)
-    checks.positive(tokens=tokens)
-    checks.one_of(("none", "cheap", "full"), recompute=recompute)
+    checks.positive(micro_tokens=layout.micro_tokens)
+    checks.one_of(("none", "cheap", "full"), recompute=layout.recompute)
     raise NotImplementedError("cap-traffic-per-gpu: not written yet")
 
 

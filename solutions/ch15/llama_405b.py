@@ -99,6 +99,12 @@ class TableRow:
         """Tokens of one optimizer step."""
         return self.batch_per_dp * self.dp * self.sequence
 
+    @property
+    def layout(self) -> RunLayout:
+        """The same as the functions of a plan take it, with the assumed micro-batches of one sequence and chunks."""
+        ranks = self.tp, self.cp, self.pp, self.dp
+        return RunLayout(*ranks, self.batch_per_dp, self.sequence, self.sequence, ASSUMED_CHUNKS)
+
 
 #: The paper's table 4. The third row's 8 data-parallel ranks are printed as 4 in the first version of the paper.
 STAGES = (

@@ -174,17 +174,7 @@ def _fullest(model: "Model", layout: "RunLayout") -> dict[str, Any]:
 
 def _sent(model: "Model", layout: "RunLayout") -> dict[str, Any]:
     """What one GPU sends in one step."""
-    sent = traffic_per_gpu(
-        model,
-        layout.tp,
-        layout.cp,
-        layout.pp,
-        layout.dp,
-        layout.microbatches,
-        layout.micro_tokens,
-        layout.virtual_stages,
-        layout.recompute,
-    )
+    sent = traffic_per_gpu(model, layout)
     return {f"{dimension}_bytes": size for dimension, size in sent.items()}
 
 

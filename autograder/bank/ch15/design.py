@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import mean
 
 from autograder.bank.ch15.inputs import GPUS, MTBF, NETWORK, PEAK, TOKENS, matrix_parameters
+from autograder.bank.ch15.shared import laid_out
 from autograder.items import Axis, Design, Knob, Simulated, lazily
 from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import GB, day, hour, million, minute
@@ -47,7 +48,7 @@ def step_seconds(gpus: int, recompute: int) -> float:
     dp = gpus // (TP * PP)
     count = SEQUENCES // dp
     useful = 6 * matrix_parameters() * SEQUENCES * LENGTH / (gpus * PEAK * efficiency()) * WORK[recompute]
-    sent = plan.traffic_per_gpu(LLAMA3_405B, TP, 1, PP, dp, count, LENGTH, CHUNKS)["dp"] / NETWORK
+    sent = plan.traffic_per_gpu(LLAMA3_405B, laid_out(TP, 1, PP, dp, count, LENGTH, CHUNKS))["dp"] / NETWORK
     return useful * (1 + overhead(count)) + max(0.0, sent - useful / count)
 
 

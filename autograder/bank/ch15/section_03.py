@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch15.inputs import NETWORK, NVLINK
+from autograder.bank.ch15.shared import laid_out
 from autograder.items import Estimate, Landmark, Slip, lazily
 from rankzero.facts.models import LLAMA3_405B
 
@@ -11,7 +12,7 @@ plan = lazily("solutions.ch15.run_plan")
 
 def _tp_bytes() -> float:
     """Sent by one GPU in a step: 4 all-reduces in 8 layers for 16 micro-batches, rings of 8."""
-    return float(plan.traffic_per_gpu(LLAMA3_405B, 8, 1, 16, 128, 16, 8192)["tp"])
+    return float(plan.traffic_per_gpu(LLAMA3_405B, laid_out(8, 1, 16, 128, 16, 8192))["tp"])
 
 
 QUESTIONS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch15.inputs import NETWORK, layer_parameters, part
+from autograder.bank.ch15.shared import laid_out
 from autograder.items import Order, Question, lazily
 from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import GB
@@ -11,7 +12,7 @@ plan = lazily("solutions.ch15.run_plan")
 
 
 def _sent(dimension: str) -> float:
-    return plan.traffic_per_gpu(LLAMA3_405B, 8, 1, 16, 128, 16, 8192)[dimension]
+    return plan.traffic_per_gpu(LLAMA3_405B, laid_out(8, 1, 16, 128, 16, 8192))[dimension]
 
 
 QUESTIONS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from rankzero.facts.models import Model
+from rankzero.facts.plans import RunLayout
 
 
 def log(rng: Random, low: float, high: float) -> float:
@@ -13,6 +14,11 @@ def log(rng: Random, low: float, high: float) -> float:
 
 RECOMPUTE = ("none", "cheap", "full")
 SHARDS = ("optimizer", "optimizer+gradients", "all")
+
+
+def laid_out(tp: int, cp: int, pp: int, dp: int, microbatches: int, tokens: int, chunks: int = 1) -> RunLayout:
+    """A layout whose micro-batches are one sequence each."""
+    return RunLayout(tp, cp, pp, dp, microbatches, tokens, tokens, chunks)
 
 
 def llama(rng: Random, layers: int) -> Model:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
-from autograder.bank.ch15.shared import RECOMPUTE, llama
+from autograder.bank.ch15.shared import RECOMPUTE, laid_out, llama
 from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Right, Slip
 from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
@@ -15,8 +16,9 @@ def _sent(rng: Random, recompute: str | None = None) -> Case:
     pp = rng.choice((4, 8, 16))
     model = llama(rng, pp * rng.randint(2, 8) + rng.randint(1, pp - 1))
     ranks = rng.choice((3, 6, 8)), rng.choice((3, 5, 16)), pp, rng.choice((2, 3, 8, 64))
-    options = {"virtual_stages": rng.randint(2, 8), "recompute": recompute or rng.choice(RECOMPUTE)}
-    return Case((model, *ranks, rng.randint(2, 64), rng.choice((8192, 32_768, 131_072))), options)
+    chunks, again = rng.randint(2, 8), recompute or rng.choice(RECOMPUTE)
+    layout = laid_out(*ranks, rng.randint(2, 64), rng.choice((8192, 32_768, 131_072)), chunks)
+    return Case((model, replace(layout, recompute=again)))
 
 
 def _alone(rng: Random) -> Case:
@@ -24,14 +26,18 @@ def _alone(rng: Random) -> Case:
     ranks = [rng.choice((2, 4, 8)) for _ in range(4)]
     for index in rng.sample(range(4), rng.randint(2, 4)):
         ranks[index] = 1
-    return Case((llama(rng, 16), *ranks, rng.randint(1, 16), 8192))
+    tp, cp, pp, dp = ranks
+    return Case((llama(rng, 16), laid_out(tp, cp, pp, dp, rng.randint(1, 16), 8192)))
 
 
-def traffic_by_ring(model, tp, cp, pp, dp, microbatches, tokens, virtual_stages=1, recompute="none"):
+def traffic_by_ring(model, layout):
     """All-reduces as pairs of all-gathers and reduce-scatters, all of bf16."""
     from solutions.ch15.run_plan import traffic_per_gpu
 
-    traffic_per_gpu(model, tp, cp, pp, dp, microbatches, tokens, virtual_stages, recompute)
+    traffic_per_gpu(model, layout)
+    tp, cp, pp, dp = layout.tp, layout.cp, layout.pp, layout.dp
+    microbatches, virtual_stages, tokens = layout.microbatches, layout.virtual_stages, layout.micro_tokens
+    recompute = layout.recompute
     layers = -(-model.layers // pp)
     activation = 2 * (tokens / cp) * model.hidden
     pairs = 12 if recompute == "full" else 8
@@ -50,11 +56,11 @@ EXERCISE = Build(
     section="15.3",
     topic="traffic of a GPU",
     cases=(
-        Case((LLAMA3_405B, 8, 1, 16, 128, 16, 8192)),  # the paper's second layout
-        Case((LLAMA3_405B, 8, 16, 16, 8, 16, 131_072)),  # the third, with long sequences
-        Case((LLAMA3_405B, 8, 1, 16, 64, 32, 8192), {"virtual_stages": 8}),  # the first; 8 chunks are assumed
-        Case((LLAMA3_70B, 4, 2, 1, 8, 8, 16_384), {"recompute": "full"}),
-        Case((LLAMA3_8B, 1, 1, 1, 1, 8, 8192)),
+        Case((LLAMA3_405B, laid_out(8, 1, 16, 128, 16, 8192))),  # the paper's second layout
+        Case((LLAMA3_405B, laid_out(8, 16, 16, 8, 16, 131_072))),  # the third, with long sequences
+        Case((LLAMA3_405B, laid_out(8, 1, 16, 64, 32, 8192, 8))),  # the first; 8 chunks are assumed
+        Case((LLAMA3_70B, replace(laid_out(4, 2, 1, 8, 8, 16_384), recompute="full"))),
+        Case((LLAMA3_8B, laid_out(1, 1, 1, 1, 8, 8192))),
     ),
     groups=(
         listed(
@@ -86,8 +92,8 @@ EXERCISE = Build(
             edit=("(4 + 2) * layers", "(4 + 2) * model.layers"),
         ),
         Slip(
-            "Context parallelism divides the tokens: A is 2 tokens h / cp.",
-            edit=("2 * tokens * model.hidden / cp", "2 * tokens * model.hidden"),
+            "Context parallelism divides the tokens: A is 2 micro_tokens h / cp.",
+            edit=("2 * layout.micro_tokens * model.hidden / cp", "2 * layout.micro_tokens * model.hidden"),
         ),
         Slip(
             "Gradients are shared by cp * dp ranks, not by dp alone.",
@@ -99,7 +105,7 @@ EXERCISE = Build(
         ),
         Slip(
             "Cheap recomputation repeats no collective: it computes norms and products again.",
-            edit=('recompute == "full"', 'recompute != "none"'),
+            edit=('layout.recompute == "full"', 'layout.recompute != "none"'),
         ),
         Slip(
             "An inner stage holds ceil(layers / pp) layers.",
@@ -120,7 +126,7 @@ EXERCISE = Build(
     promises=(
         Promise(
             "(which repeats no collective)",
-            edit=('again = 1 if recompute == "full" else 0', 'again = 0 if recompute == "none" else 1'),
+            edit=('again = 1 if layout.recompute == "full" else 0', 'again = 0 if layout.recompute == "none" else 1'),
         ),
         Promise("with ``ceil(layers / pp)`` layers", edit=("math.ceil(model.layers / pp)", "model.layers // pp")),
         Promise("one stage sends nothing to another", edit=(" if pp > 1 else 0.0", "")),

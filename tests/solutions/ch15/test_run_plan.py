@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from autograder.bank.ch15.shared import laid_out
 from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
 from rankzero.facts.plans import Checkpoints, Cluster, Costs, RunLayout
 from rankzero.tiny.long_jobs import FolderDisk
@@ -167,12 +168,13 @@ def test_full_heads_and_a_plain_block_are_near_34_bytes():
     ],
 )
 def test_traffic_of_the_three_layouts(arguments, sent):
-    assert tuple(traffic_per_gpu(LLAMA3_405B, *arguments).values()) == pytest.approx(sent, rel=1e-5)
+    assert tuple(traffic_per_gpu(LLAMA3_405B, laid_out(*arguments)).values()) == pytest.approx(sent, rel=1e-5)
 
 
 def test_full_recomputation_repeats_collectives_and_cheap_none():
     none, cheap, full = (
-        traffic_per_gpu(LLAMA3_70B, 4, 2, 4, 8, 8, 16_384, 2, kind) for kind in ("none", "cheap", "full")
+        traffic_per_gpu(LLAMA3_70B, replace(laid_out(4, 2, 4, 8, 8, 16_384, 2), recompute=kind))
+        for kind in ("none", "cheap", "full")
     )
     assert none == cheap
     assert full == none | {"tp": 1.5 * none["tp"], "cp": 1.5 * none["cp"]}
