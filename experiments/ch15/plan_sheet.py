@@ -1,21 +1,112 @@
-"""The sheet of a training plan: what each of six decisions comes to, beside what is published. Standard library only.
+"""The plan of a training run, six decisions, and its sheet: what each decision comes to, beside what is published.
 
->>> print(sheet(Row("model", "parameters", 405.9, "billion", 405)).splitlines()[2])
-model       parameters                      405.9 billion              405     +0.2%
+>>> plan = Plan(gpus=8192)
+>>> plan.dp, plan.microbatches
+(64, 32)
+>>> sheet = Sheet(plan)
+>>> print(sheet.fill("layout", lambda plan: [Row("data-parallel ranks", plan.dp, "", 128)]).splitlines()[4])
+layout     data-parallel ranks                       64        128        128   +0.0%
+
+Standard library only.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rankzero import checks
+from rankzero.facts.models import LLAMA3_405B, Model
+from rankzero.facts.plans import RunLayout
+from solutions.ch15.run_plan import partition_layers
 
 #: The decisions, in the order in which they are made.
 DECISIONS = ("model", "batch", "layout", "memory", "checkpoint", "failures")
 
-HEAD = f"{'decision':<12}{'what':<28}{'your plan':>17}{'published':>17}{'error':>10}"
+#: GPUs of one node of H100s: the sheet counts tensor parallelism on NVLink, which ends there.
+NODE = 8
+
+_COLUMNS = ("your plan", "Llama's", "published")
+HEAD = f"{'decision':<11}{'what':<33}{''.join(f'{name:>11}' for name in _COLUMNS)}{'error':>8}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Six decisions. As they stand they are those of Llama 3.1 405B; ``saved`` and ``interval`` are not published.
+
+    Attributes:
+        model, tokens: what is trained, and on how much text.
+        gpus, batch, sequence: GPUs of the job, sequences in one optimizer step, and tokens of one sequence.
+        tp, cp, pp: ranks of tensor, context and pipeline parallelism; the rest of the GPUs are replicas.
+        recompute: activations that are computed again: ``"none"``, ``"selective"`` (the cheap ones) or ``"full"``.
+        saved: bytes of one parameter in a checkpoint, 12 or, with the bf16 weights, 14 (assumed).
+        interval: minutes of work between two saves (assumed).
+
+    Raises:
+        ValueError: the GPUs are no whole number of replicas, tensor parallelism leaves the node, or a replica gets no
+            whole number of sequences or fewer of them than the pipeline has stages.
+    """
+
+    model: Model = LLAMA3_405B
+    tokens: float = 15.6e12
+    gpus: int = 16_384
+    batch: int = 2048
+    sequence: int = 8192
+    tp: int = 8
+    cp: int = 1
+    pp: int = 16
+    recompute: str = "none"
+    saved: float = 14
+    interval: float = 20
+
+    def __post_init__(self) -> None:
+        """Refuse what the functions of the sheet do not count."""
+        checks.count(gpus=self.gpus, batch=self.batch, sequence=self.sequence, tp=self.tp, cp=self.cp, pp=self.pp)
+        checks.positive(tokens=self.tokens, saved=self.saved, interval=self.interval)
+        checks.one_of(("none", "selective", "full"), recompute=self.recompute)
+        checks.require(self.tp <= NODE, f"be at most {NODE}, the GPUs of a node", tp=self.tp)
+        ranks = self.tp * self.cp * self.pp
+        checks.require(self.gpus % ranks == 0, f"be a multiple of tp * cp * pp = {ranks}", gpus=self.gpus)
+        checks.require(self.batch % self.dp == 0, f"be a multiple of the {self.dp} replicas", batch=self.batch)
+        least = self.pp * self.dp
+        checks.require(self.batch >= least, f"be at least {least}: {self.pp} sequences a replica", batch=self.batch)
+
+    @property
+    def dp(self) -> int:
+        """Replicas."""
+        return self.gpus // (self.tp * self.cp * self.pp)
+
+    @property
+    def microbatches(self) -> int:
+        """Micro-batches of a replica in one step, a sequence each (assumed)."""
+        return self.batch // self.dp
+
+    @property
+    def chunks(self) -> int:
+        """Chunks on a pipeline rank, a layer each (assumed)."""
+        return math.ceil(self.model.layers / self.pp)
+
+    @property
+    def partition(self) -> list[int]:
+        """Layers of each stage; the embedding and the head count as one each."""
+        return partition_layers(self.model.layers, self.pp, 1, 1)
+
+    def in_flight(self, stage: int) -> float:
+        """Micro-batches whose activations a rank keeps when its chunks are interleaved."""
+        before_backward = 2 * (self.pp - 1 - stage) + (self.chunks - 1) * self.pp + 1
+        return min(self.chunks * self.microbatches, before_backward) / self.chunks
+
+    @property
+    def matrix(self) -> int:
+        """Parameters without the look-up in the embedding."""
+        return self.model.parameters - self.model.vocab * self.model.hidden
+
+    @property
+    def layout(self) -> RunLayout:
+        """How the model and one step are divided among the GPUs."""
+        ranks = self.tp, self.cp, self.pp, self.dp
+        return RunLayout(*ranks, self.microbatches, self.sequence, self.sequence, self.chunks, recompute=self.recompute)
 
 
 @dataclass(frozen=True)
@@ -23,64 +114,85 @@ class Row:
     """A line of the sheet.
 
     Attributes:
-        decision: the one that it follows from, a name in :data:`DECISIONS`.
         what: the quantity, in words.
-        value: what the plan comes to, in ``unit``.
+        value: what a plan comes to, in ``unit``.
         unit: short, as printed; empty for a plain number.
         published: in the same unit; a pair of limits where a range is published (0 or infinity where one end is open),
             and None where nothing is.
     """
 
-    decision: str
     what: str
     value: float
     unit: str = ""
     published: float | tuple[float, float] | None = None
 
     @property
-    def error(self) -> str:
-        """How far the value is from the published one, or on which side of the limits."""
+    def plan(self) -> str:
+        """The value with its unit."""
+        return f"{_number(self.value)} {self.unit}".strip()
+
+    def beside(self, llama: Row) -> str:
+        """The line, without its decision.
+
+        What is published is Llama's: the error is that of Llama's plan, and so shows how good the functions are. Limits
+        hold for every plan: the last column says on which side of them this one is.
+        """
+        name = f"{self.what}, {self.unit}" if self.unit else self.what
+        values = f"{_number(self.value):>11}{_number(llama.value):>11}"
+        return f"{name:<33}{values}{_published(self.published):>11}{self._error(llama):>8}".rstrip()
+
+    def _error(self, llama: Row) -> str:
         if self.published is None:
             return ""
         if isinstance(self.published, tuple):
             low, high = self.published
             return "within" if low <= self.value <= high else "outside"
-        return f"{self.value / self.published - 1:+.1%}"
-
-    @property
-    def plan(self) -> str:
-        """The value with its unit."""
-        return f"{_number(self.value)} {self.unit}".strip()
-
-    def __str__(self) -> str:
-        """The line, without its decision."""
-        return f"{self.what:<28}{self.plan:>17}{_published(self.published):>17}{self.error:>10}".rstrip()
+        return f"{llama.value / self.published - 1:+.1%}"
 
 
-def sheet(*rows: Row, filled: Sequence[Row] = ()) -> str:
-    """The sheet as text: its rows in the order of the decisions, and "open" for a decision without rows.
-
-    Args:
-        rows: printed in full.
-        filled: rows of earlier decisions, each of which takes a single line.
-    """
-    for row in (*rows, *filled):
-        checks.one_of(DECISIONS, decision=row.decision)
-    return "\n".join((HEAD, "-" * len(HEAD), *_lines(rows, filled)))
+Filled = Callable[[Plan], Sequence[Row]]
 
 
-def _lines(rows: Sequence[Row], filled: Sequence[Row]) -> Iterator[str]:
-    for decision in DECISIONS:
-        mine = [row for row in rows if row.decision == decision]
-        yield from (f"{decision if row is mine[0] else '':<12}{row}" for row in mine)
-        if not mine:
-            yield f"{decision:<12}{_brief([row for row in filled if row.decision == decision])}"
+class Sheet:
+    """What a plan comes to, decision by decision, beside Llama's plan by the same functions."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._filled: dict[str, Filled] = {}
+
+    def fill(self, decision: str, rows: Filled) -> str:
+        """Add the rows of a decision, or replace them; return the sheet with these in full and the others in brief.
+
+        Args:
+            decision: a name in :data:`DECISIONS`.
+            rows: the rows that a plan comes to, as many for every plan.
+        """
+        checks.one_of(DECISIONS, decision=decision)
+        self._filled[decision] = rows
+        return self._text(self.plan, (decision,))
+
+    def whole(self, plan: Plan | None = None) -> str:
+        """All rows, of this plan or of another one."""
+        return self._text(plan or self.plan, DECISIONS)
+
+    def _text(self, plan: Plan, full: Sequence[str]) -> str:
+        return "\n".join((HEAD, "-" * len(HEAD), *self._lines(plan, full)))
+
+    def _lines(self, plan: Plan, full: Sequence[str]) -> Iterator[str]:
+        for decision in DECISIONS:
+            fill = self._filled.get(decision)
+            rows: Sequence[Row] = fill(plan) if fill else ()
+            if fill is None or decision not in full:
+                yield f"{decision:<11}{_brief(rows)}"
+                continue
+            for row, llama in zip(rows, fill(Plan()), strict=True):
+                yield f"{decision if row is rows[0] else '':<11}{row.beside(llama)}"
 
 
 def _brief(rows: Sequence[Row]) -> str:
     """The plan of a decision on one line, as far as it has room; "open" if there is none."""
     text = "; ".join(f"{row.what}: {row.plan}" for row in rows) or "open"
-    room = len(HEAD) - 12
+    room = len(HEAD) - 11
     return text if len(text) <= room else f"{text[: room - 5].rpartition('; ')[0]}; ..."
 
 

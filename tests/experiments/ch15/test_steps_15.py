@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
-from experiments.ch15 import layout_steps, plan_sheet, rename_steps, save_steps
-from experiments.ch15.plan_sheet import DECISIONS, Row, sheet
+from experiments.ch15 import layout_steps, rename_steps, save_steps
+from experiments.ch15.plan_sheet import DECISIONS, HEAD, Plan, Row, Sheet
 from rankzero.explore import Box, Scene, frames
 from rankzero.explore.scene import NARROW
+from rankzero.facts.models import LLAMA3_405B
+from solutions.ch07.pipeline import pipeline_schedule
+from solutions.ch15 import llama_405b
 from solutions.ch15.failing_runs import simulate_run
 
 SCENES = {layout_steps.layout_scene: 4, save_steps.saves_scene: 3, rename_steps.rename_scene: 4}
@@ -89,20 +94,70 @@ def test_there_is_a_whole_checkpoint_at_every_moment():
         assert disk[rename_steps.newest(step)] == rename_steps.RANKS
 
 
-# The sheet
+# The plan and its sheet
 
 
-def test_a_row_says_how_far_it_is_off():
-    assert Row("model", "parameters", 110, "", 100).error == "+10.0%"
-    assert Row("model", "parameters", 90, "", 100).error == "-10.0%"
-    assert Row("model", "parameters", 90).error == ""
-    assert [Row("memory", "GPU", value, "GB", (0, 80)).error for value in (80, 80.5)] == ["within", "outside"]
+def test_the_plan_as_it_stands_is_the_published_one():
+    """Row B of the paper's table; the rest of its layout is assumed in the same way."""
+    published = llama_405b.STAGES[1]
+    assert Plan().layout == published.layout
+    assert Plan().batch * Plan().sequence == published.tokens_per_step
+    assert (Plan().gpus, Plan().tokens) == (published.gpus, llama_405b.TOKENS)
+    assert Plan().partition == [7, *[8] * 14, 7]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"gpus": 100}, "gpus must be a multiple of tp \\* cp \\* pp = 128"),
+        ({"tp": 16}, "tp must be at most 8"),
+        ({"batch": 2000}, "batch must be a multiple of the 128 replicas"),
+        ({"gpus": 32_768}, "batch must be at least 4096: 16 sequences a replica"),
+        ({"recompute": "some"}, "recompute"),
+    ],
+)
+def test_a_plan_that_the_sheet_cannot_count_is_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        Plan(**changed)
+
+
+@pytest.mark.parametrize(("pp", "layers", "gpus"), [(4, 16, 1024), (4, 8, 512), (16, 128, 16_384), (1, 3, 64)])
+def test_activations_in_flight_are_those_of_the_schedule(pp, layers, gpus):
+    """Against chapter 7's interleaved order, rank by rank."""
+    plan = Plan(replace(LLAMA3_405B, layers=layers), gpus=gpus, pp=pp)
+    orders = pipeline_schedule("interleaved", pp, plan.microbatches, plan.chunks)
+    for stage, order in enumerate(orders):
+        held = accumulate(1 if "F" in operation else -1 for operation in order)
+        assert plan.in_flight(stage) == max(held) / plan.chunks
+
+
+def rows_of(*rows):
+    return lambda plan: rows
+
+
+def test_a_number_is_llamas_error_and_a_limit_is_your_plans():
+    """Kills a sheet that calls another plan's number wrong because Llama's is published."""
+    mine, llama = Row("ranks", 64, "", 128), Row("ranks", 110, "", 100)
+    assert mine.beside(Row("ranks", 128)).endswith("128   +0.0%")
+    assert llama.beside(llama).endswith("+10.0%")
+    assert not Row("ranks", 90).beside(llama).endswith("%")
+    for value, verdict in ((80, "within"), (80.5, "outside")):
+        assert Row("GPU", value, "GB", (0, 80)).beside(Row("GPU", 90, "GB")).endswith(verdict)
+
+
+def test_both_plans_are_computed():
+    sheet = Sheet(Plan(gpus=8192))
+    line = sheet.fill("layout", lambda plan: [Row("ranks", plan.dp, "", 128)]).splitlines()[4]
+    assert line.split() == ["layout", "ranks", "64", "128", "128", "+0.0%"]
+    assert "  32  " in sheet.whole(Plan(gpus=4096))
 
 
 def test_what_is_not_decided_is_open():
     """Kills a sheet that drops a decision, or prints the rows in the order of the call."""
-    text = sheet(Row("memory", "GPU", 3, "GB"), Row("model", "parameters", 1), Row("model", "FLOP", 2e25))
-    lines = text.splitlines()[2:]
+    sheet = Sheet(Plan())
+    sheet.fill("memory", rows_of(Row("GPU", 3, "GB")))
+    sheet.fill("model", rows_of(Row("parameters", 1), Row("FLOP", 2e25)))
+    lines = sheet.whole().splitlines()[2:]
     assert [line.split()[0] for line in lines] == ["model", "FLOP", *DECISIONS[1:]]
     assert [line.endswith("open") for line in lines] == [False, False, True, True, False, True, True]
 
@@ -112,22 +167,25 @@ def test_what_is_not_decided_is_open():
     [((0, 80), "up to 80"), ((1, 4000), "1 to 4,000"), ((90, math.inf), "over 90"), (3.8e25, "3.8e+25"), (None, "")],
 )
 def test_what_is_published_is_printed_as_it_is(limits, printed):
-    row = str(Row("model", "what", 5, "", limits))
-    assert row[45:62].strip() == printed
+    row = Row("what", 5, "", limits)
+    assert row.beside(row)[55:66].strip() == printed
 
 
 def test_the_sheet_fits_the_column_of_a_page():
-    rows = [Row(name, "w" * 28, 123_456, "million $", (1, 4000)) for name in DECISIONS]
-    assert max(map(len, sheet(*rows).splitlines())) <= 88
-    assert len(plan_sheet.HEAD) <= 88
+    sheet = Sheet(Plan())
+    for name in DECISIONS:
+        sheet.fill(name, rows_of(Row("w" * 22, 123_456, "million $", (1, 4000))))
+    assert max(map(len, sheet.whole().splitlines())) <= len(HEAD) <= 88
 
 
 def test_an_earlier_decision_takes_one_line():
     """Kills a sheet that calls a decision open which has been made, and a line that is too long."""
-    earlier = [Row("model", "parameters", 405.9, "billion"), *(Row("batch", "w" * 28, 1, "h") for _ in range(4))]
-    lines = sheet(Row("layout", "ranks", 128), filled=earlier).splitlines()[2:]
-    assert lines[0] == "model       parameters: 405.9 billion"
-    assert lines[1].startswith("batch       wwww")
+    sheet = Sheet(Plan())
+    sheet.fill("model", rows_of(Row("parameters", 405.9, "billion")))
+    sheet.fill("batch", rows_of(*(Row("w" * 28, 1, "h") for _ in range(4))))
+    lines = sheet.fill("layout", rows_of(Row("ranks", 128))).splitlines()[2:]
+    assert lines[0] == "model      parameters: 405.9 billion"
+    assert lines[1].startswith("batch      wwww")
     assert lines[1].endswith("; ...")
     assert [line.split()[0] for line in lines] == list(DECISIONS)
     assert max(map(len, lines)) <= 88
