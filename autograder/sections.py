@@ -703,7 +703,7 @@ ITEMS = {
     "15.2": ("cap-days-40", "cap-54-days"),
     "15.3": ("cap-tp-traffic", "cap-traffic-per-gpu"),
     "15.4": ("cap-fullest", "cap-memory-per-stage"),
-    "15.5": ("cap-70b-size", "cap-405b-write"),
+    "15.5": ("cap-405b-write",),
     "15.6": ("cap-mtbf", "cap-young", "cap-optimal-checkpoint-interval", "cap-double", "cap-design"),
     "15.7": ("cap-debug-atomic", "cap-weights-alone"),
     "15.11": ("cap-params", "cap-gqa-layer", "cap-parameter-count"),
@@ -715,7 +715,7 @@ ITEMS = {
     "15.17": ("cap-bubble", "cap-infer-v"),
     "15.18": ("cap-order", "cap-dp-traffic"),
     "15.19": ("cap-table5", "cap-debug-shares"),
-    "15.20": ("cap-70b-write", "cap-checkpoint-write-time", "cap-async"),
+    "15.20": ("cap-70b-size", "cap-70b-write", "cap-checkpoint-write-time", "cap-async"),
     "15.21": (
         "cap-daly",
         "cap-regime",

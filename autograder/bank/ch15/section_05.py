@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch15.inputs import GPUS, NETWORK, part
-from autograder.items import Estimate, Landmark, Question, Slip
+from autograder.bank.ch15.inputs import GPUS, NETWORK
+from autograder.items import Estimate, Landmark, Slip
 from rankzero.facts.models import LLAMA3_405B
-from rankzero.facts.units import GB, TB
+from rankzero.facts.units import TB
 
 #: Bytes of a checkpoint of the large model, and bytes/s of its storage.
 CHECKPOINT, STORAGE = 14 * LLAMA3_405B.parameters, 2 * TB
 
 
 QUESTIONS = (
-    Question(
-        id="cap-70b-size",
-        kind="derive",
-        title="What a checkpoint holds",
-        section="15.5",
-        parts=(
-            part("with bf16 weights", "GB", lambda: 70e9 * 14 / GB, ("Gradients are not saved.", 70e9 * 16 / GB)),
-            part(
-                "without",
-                "GB",
-                lambda: 70e9 * 12 / GB,
-                ("Master copy and two moments are 4 bytes each.", 70e9 * 8 / GB),
-            ),
-        ),
-        derivation="Per parameter: master copy 4 bytes, two moments 4 each, and 2 for bf16 weights, which are a cast "
-        "of the master copy; 70e9 parameters.",
-    ),
     Estimate(
         id="cap-405b-write",
         title="How long does one checkpoint take to write?",

@@ -18,6 +18,24 @@ def _first_order(stall: float, flush: float = 0.0) -> float:
 
 QUESTIONS = (
     Question(
+        id="cap-70b-size",
+        kind="derive",
+        title="What a checkpoint holds",
+        section="15.20",
+        bonus=True,
+        parts=(
+            part("with bf16 weights", "GB", lambda: 70e9 * 14 / GB, ("Gradients are not saved.", 70e9 * 16 / GB)),
+            part(
+                "without",
+                "GB",
+                lambda: 70e9 * 12 / GB,
+                ("Master copy and two moments are 4 bytes each.", 70e9 * 8 / GB),
+            ),
+        ),
+        derivation="Per parameter: master copy 4 bytes, two moments 4 each, and 2 for bf16 weights, which are a cast "
+        "of the master copy; 70e9 parameters.",
+    ),
+    Question(
         id="cap-70b-write",
         kind="derive",
         title="64 writers, one storage",
