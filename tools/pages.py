@@ -195,8 +195,8 @@ def _draws(cell: Any, drawing: set[str]) -> bool:
 
 
 def _runs(cell: Any) -> bool:
-    """Whether a code cell prints or runs something, and is no card, picture of its own or import."""
-    shown = page_cells.treatment(cell.source) == "" and "install" not in cell.metadata.get("tags", ())
+    """Whether a code cell prints or runs something, and is no card, picture of its own, import or program to read."""
+    shown = page_cells.treatment(cell.source) == "" and not {"install", "source"} & {*cell.metadata.get("tags", ())}
     return shown and any(ast.unparse(call.func) in ("print", "world.run") for call in _calls(cell))
 
 

@@ -127,7 +127,7 @@ def survive(
             kill = kills[len(deaths)] if len(deaths) < len(kills) else None
             job = _Job(config, steps, every, whole, folder, len(deaths), kill)
             try:
-                digests = world.run(_train, job, ranks=ranks, timeout=TIMEOUT).values
+                digests = world.run(train, job, ranks=ranks, timeout=TIMEOUT).values
             except WorldError as error:
                 deaths.append(_death(error, kill))
                 continue
@@ -212,7 +212,7 @@ class _Trainer:
             torch.set_rng_state(mine["random"])
 
 
-def _train(job: _Job) -> str:
+def train(job: _Job) -> str:
     """On each rank: train from the last complete checkpoint to the last step, and return the digest of the weights."""
     trainer, made = _Trainer(job.config), 0
     newest = _newest(Path(job.folder))
