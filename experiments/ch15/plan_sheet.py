@@ -39,7 +39,7 @@ class Plan:
         model, tokens: what is trained, and on how much text.
         gpus, batch, sequence: GPUs of the job, sequences in one optimizer step, and tokens of one sequence.
         tp, cp, pp: ranks of tensor, context and pipeline parallelism; the rest of the GPUs are replicas.
-        recompute: activations that are computed again: ``"none"``, ``"selective"`` (the cheap ones) or ``"full"``.
+        recompute: activations that are computed again: ``"none"``, ``"cheap"`` (what takes few FLOP) or ``"full"``.
         saved: bytes of one parameter in a checkpoint, 12 or, with the bf16 weights, 14 (assumed).
         interval: minutes of work between two saves (assumed).
 
@@ -64,7 +64,7 @@ class Plan:
         """Refuse what the functions of the sheet do not count."""
         checks.count(gpus=self.gpus, batch=self.batch, sequence=self.sequence, tp=self.tp, cp=self.cp, pp=self.pp)
         checks.positive(tokens=self.tokens, saved=self.saved, interval=self.interval)
-        checks.one_of(("none", "selective", "full"), recompute=self.recompute)
+        checks.one_of(("none", "cheap", "full"), recompute=self.recompute)
         checks.require(self.tp <= NODE, f"be at most {NODE}, the GPUs of a node", tp=self.tp)
         ranks = self.tp * self.cp * self.pp
         checks.require(self.gpus % ranks == 0, f"be a multiple of tp * cp * pp = {ranks}", gpus=self.gpus)

@@ -23,7 +23,8 @@ from solutions.ch03.collective_semantics import collective_outputs
 from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes, hierarchical_all_reduce_time
 from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.spanning_groups import group_bandwidth
-from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
+from solutions.ch06.activation_memory import activation_bytes
+from solutions.ch06.activations import tensor_parallel_traffic
 from solutions.ch07.layout import layout_memory, step_parts
 from solutions.ch07.placed_groups import bandwidths
 from solutions.ch13.kl import estimator_moments, expected_kl_gradient
@@ -95,9 +96,7 @@ def test_the_capstones_links_are_the_advisors():
 
 
 def of_chapter_6(model: Model, recompute: str = "none") -> float:
-    shape = (TOKENS, 1, model.hidden, model.heads, model.ffn, model.kv_heads)
-    kinds = {"attention": "flash", "gated": model.gated, "dropout": not model.gated}
-    return activation_bytes(*shape, ranks=8, sequence_parallel=True, recompute=recompute, **kinds)
+    return activation_bytes(model, TOKENS, 8, True, recompute)
 
 
 def of_chapter_7(model: Model) -> float:

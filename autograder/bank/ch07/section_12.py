@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="07-advisor-worst",
-        kind="explain",
+        kind="debug",
         title="Where the advisor is wrong",
         section="7.12",
         options=(

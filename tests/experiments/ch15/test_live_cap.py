@@ -26,7 +26,7 @@ from rankzero.facts.units import KB
 from rankzero.tiny import GPT, GPTConfig
 from rankzero.tiny.long_jobs import Sampler
 from rankzero.world import WorldError
-from solutions.ch06.activations import activation_bytes
+from solutions.ch06.activation_memory import activation_bytes
 from solutions.ch15.failing_runs import simulate_run
 from solutions.ch15.flops import parameter_count, training_flops
 from solutions.ch15.run_plan import memory_per_stage
@@ -172,10 +172,7 @@ def test_chapter_six_and_the_plan_count_the_same_bytes():
     for recompute, number in (("none", 626_688), ("cheap", 348_160), ("full", 32_768)):
         rows = memory_per_stage(model, [model.layers], 1, 1, 1, 1, 1, recompute=recompute)
         assert kept_formula(shape, recompute, 2) == rows[0]["activations"] / model.layers == number
-    per_layer = activation_bytes(
-        1, 1, model.hidden, model.heads, model.ffn, model.kv_heads, dropout=False, gated=True, attention="flash"
-    )
-    assert per_layer == pytest.approx(kept_formula(shape, "none", 2))
+    assert activation_bytes(model, 1) == pytest.approx(kept_formula(shape, "none", 2))
 
 
 # Utilization.
