@@ -17,6 +17,7 @@ from experiments.ch06.explorers import how_far
 from rankzero.facts.hardware import DGX_H100, H100_SXM
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.models import GPT3_175B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
+from rankzero.facts.plans import RunLayout
 from rankzero.sim.network import Network
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.collective_semantics import collective_outputs
@@ -25,6 +26,7 @@ from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.spanning_groups import group_bandwidth
 from solutions.ch06.activation_memory import activation_bytes
 from solutions.ch06.activations import tensor_parallel_traffic
+from solutions.ch06.layer_memory import stored_by_layer
 from solutions.ch07.layout import layout_memory, step_parts
 from solutions.ch07.placed_groups import bandwidths
 from solutions.ch13.kl import estimator_moments, expected_kl_gradient
@@ -56,8 +58,12 @@ def by_the_explorer() -> float:
 
 def by_the_capstone() -> float:
     """15.3 counts bytes; the group's rate is that of the course's model."""
-    sent = traffic_per_gpu(JOB.model, 16, 1, 1, 1, 1, TOKENS)["tp"]
-    return sent / group_bandwidth(16, 8, INSIDE, PORT) / 4
+    return sent_by_the_plan(16) / group_bandwidth(16, 8, INSIDE, PORT) / 4
+
+
+def sent_by_the_plan(tp: int, recompute: str = "none") -> float:
+    layout = RunLayout(tp, 1, 1, 1, microbatches=1, micro_tokens=TOKENS, sequence=TOKENS, recompute=recompute)
+    return traffic_per_gpu(JOB.model, layout)["tp"]
 
 
 NETWORKS: dict[str, Callable[[], float]] = {
@@ -116,8 +122,10 @@ def test_a_layer_keeps_the_same_bytes_everywhere(model):
 
 
 def test_a_layer_with_dropout_is_gpt_3s():
-    assert of_chapter_7(GPT3_175B) == pytest.approx(of_chapter_6(GPT3_175B), rel=1e-12)
-    assert of_chapter_6(GPT3_175B) == 34 * TOKENS * GPT3_175B.hidden / 8
+    """The advisor lets attention run again, or be flash attention: no matrix of it is stored."""
+    kept = of_chapter_6(GPT3_175B, "selective")
+    assert of_chapter_7(GPT3_175B) == pytest.approx(kept, rel=1e-12)
+    assert kept == 34 * TOKENS * GPT3_175B.hidden / 8
     assert of_chapter_6(LLAMA3_70B) / (TOKENS * HIDDEN / 8) == pytest.approx(40.5)
 
 
@@ -162,9 +170,16 @@ def shared() -> dict[tuple[str, str], frozenset[str]]:
 
 def recomputed(option: str) -> None:
     """As many bytes are kept, and the forward pass's collectives run again only where the whole layer does."""
+    model, kinds = LLAMA3_70B, {"attention": "flash", "gated": True, "dropout": False}
     if option != "cheap":  # chapter 6 does not know it
-        assert of_chapter_15(LLAMA3_70B, option) == pytest.approx(of_chapter_6(LLAMA3_70B, option))
-    sent, plain = (traffic_per_gpu(JOB.model, 8, 1, 1, 1, 1, TOKENS, recompute=how)["tp"] for how in (option, "none"))
+        shape = (TOKENS, 1, model.hidden, model.heads, model.ffn, model.kv_heads, 8, True)
+        assert stored_by_layer(*shape, recompute=option, **kinds) == of_chapter_6(model, option)
+    if option == "selective":  # chapter 15 does not know it: without a matrix of attention it drops nothing
+        assert of_chapter_6(model, option) == of_chapter_6(model)
+        return
+    if option != "cheap":
+        assert of_chapter_15(model, option) == pytest.approx(of_chapter_6(model, option))
+    sent, plain = (sent_by_the_plan(8, how) for how in (option, "none"))
     again = tensor_parallel_traffic(TOKENS, 1, HIDDEN, 8, backward=False) if option == "full" else 0
     assert sent == pytest.approx(plain + again)
 
@@ -199,7 +214,7 @@ def estimated(option: str) -> None:
 
 #: Argument -> the functions that share its options, and the check that an option means the same in all of them.
 MEANINGS: dict[str, tuple[set[str], Callable[[str], None]]] = {
-    "recompute": ({"activation_bytes", "memory_per_stage", "traffic_per_gpu"}, recomputed),
+    "recompute": ({"activation_bytes", "stored_by_layer", "memory_per_stage", "traffic_per_gpu"}, recomputed),
     "operation": ({"traffic", "collective_outputs", "bus_bandwidth"}, collective),
     "algorithm": ({"all_reduce_time", "crossover_bytes"}, crossing),
     "estimator": ({"estimator_moments", "expected_kl_gradient"}, estimated),

@@ -231,7 +231,7 @@ def test_the_page_fetches_what_a_check_lacks(tmp_path, monkeypatch):
 
 
 def test_every_chapter_has_such_cells():
-    """Kills an analysis that a new form of cell makes blind: each chapter's page has at least two of them."""
+    """Kills an analysis that a new form of cell makes blind: each chapter's page has one or more."""
     counts = {path: len(own_runs.programs(nbformat.read(path, as_version=4).cells)) for path in notebooks()}
-    assert min(count for path, count in counts.items() if path.parent.name == "book") >= 2
+    assert min(count for path, count in counts.items() if path.parent.name == "book") >= 1
     assert sum(counts.values()) >= 100
