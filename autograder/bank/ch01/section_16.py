@@ -32,8 +32,7 @@ QUESTIONS = (
         section="1.16",
         bonus=True,
         options=(
-            "it is a fit: two of the three approaches and the refit agree on about 20 near this budget, and "
-            "nothing says it holds elsewhere",
+            "it is a fit: two approaches and the refit of the third agree near this budget",
             "the rule is wrong: a model should be trained on 92.6 tokens per parameter",
             "the rule is right: the parametric fit was refuted, so 20 holds for every budget and every model",
             "the two fits should be averaged",
