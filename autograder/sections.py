@@ -484,7 +484,7 @@ ITEMS = {
     "6.19": ("06-gpt3", "06-selective", "06-microbatch", "06-segment", "06-best-segment"),
     "7.1": ("07-eight-stages",),
     "7.2": ("07-twice-as-many",),
-    "7.3": ("07-bubble-fraction",),
+    "7.3": ("07-two-bubbles",),
     "7.4": ("07-in-flight", "07-one-f-one-b"),
     "7.5": ("07-same-bits", "07-send-or-isend", "07-pipeline-step"),
     "7.6": ("07-boundary-guess",),
@@ -497,7 +497,7 @@ ITEMS = {
     "7.15": (
         "07-naive-split",
         "07-simulate-schedule",
-        "07-two-bubbles",
+        "07-bubble-fraction",
         "07-bubble-overhead",
         "07-4p-rule",
         "07-debug-fraction",

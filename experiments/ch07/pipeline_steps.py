@@ -80,23 +80,23 @@ def _message(op: str, ranks: int) -> tuple[int, int] | None:
 
 def gpipe_scene(step: int) -> Scene:
     """GPipe on 3 ranks with 4 micro-batches; a step is two units of time."""
-    chart, time = played(schedule="gpipe"), 2 * step
-    scene = _scene(chart, time, units=2)
-    return replace(scene, says=_says_two(chart, time)) if step else scene
+    return _scene(played(schedule="gpipe"), 2 * step)
 
 
-def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4) -> Scene:
-    """1F1B; a step is one unit of time."""
-    return _scene(played(ranks, microbatches), step)
+def one_f_one_b_scene(step: int) -> Scene:
+    """1F1B on 3 ranks with 4 micro-batches; a step is two units of time, and its sentence says what is held."""
+    chart, time = played(), 2 * step
+    scene = _scene(chart, time)
+    return replace(scene, says=f"{scene.says} {_holds(moment(chart, time))}") if step else scene
 
 
-def _scene(chart: Chart, step: int, units: int = 1) -> Scene:
+def _scene(chart: Chart, step: int) -> Scene:
     """The picture after ``step`` units of time: a row is a rank, a bar an operation, an arrow a message.
 
-    The operations and messages of the last ``units`` of them are new.
+    The operations and messages of the last two units are new.
     """
     now, last, ranks = moment(chart, step), round(chart.makespan), len(chart.orders)
-    new = range(max(0, step - units) + 1, step + 1)
+    new = range(max(0, step - 2) + 1, step + 1)
     height = TOP + DOWN * (ranks - 1) + HEIGHT + 20
     clock = [Label(LEFT + UNIT * time, 14, str(time), size=10, quiet=True) for time in range(0, last + 1, 2)]
     marks: list[Mark] = [*clock, *_names(now), *_bars(chart, step, new)]
@@ -104,7 +104,7 @@ def _scene(chart: Chart, step: int, units: int = 1) -> Scene:
         marks += _messages(moment(chart, time), time)
     share = f" ({now.idle / (ranks * step):.0%})" if step else ""
     marks.append(Label(4, height - 6, f"idle so far: {now.idle} of {ranks * step} units{share}", "start"))
-    return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step, now), _shows(chart, step, now))
+    return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step), _shows(chart, step, now))
 
 
 def _names(now: Moment) -> list[Label]:
@@ -144,18 +144,17 @@ def _messages(now: Moment, step: int) -> list[Arrow]:
     return arrows
 
 
-def _says(chart: Chart, step: int, now: Moment) -> str:
-    """What each rank does in this unit of time, why it waits, and what is held."""
-    if not step:
-        return "Start. Nothing has run; rank 0 has the inputs of all micro-batches, the last rank their targets."
-    news = [f"rank {rank} {f'runs {op}' if op else _why(chart, rank, step)}" for rank, op in enumerate(now.doing)]
+def _holds(now: Moment) -> str:
+    """The micro-batches that each rank holds."""
     *first, last = map(str, now.held)
     held = f"{', '.join(first)} and {last}" if first else last
-    return f"From {step - 1} to {step}: {', '.join(news)}. Meanwhile they hold {held} micro-batches."
+    return f"Meanwhile they hold {held} micro-batches."
 
 
-def _says_two(chart: Chart, time: int) -> str:
+def _says(chart: Chart, time: int) -> str:
     """What each rank does in the two units of time that end at ``time``."""
+    if not time:
+        return "Start. Nothing has run; rank 0 has the inputs of all micro-batches, the last rank their targets."
     units = [moment(chart, time - 1).doing, moment(chart, time).doing]
     news = [f"rank {rank} {_says_of(chart, rank, time, *ops)}" for rank, ops in enumerate(zip(*units, strict=True))]
     return f"From {time - 2} to {time}: {'; '.join(news)}."

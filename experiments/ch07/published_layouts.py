@@ -134,19 +134,19 @@ def _llama(dp: int, speed: float) -> Run:
 
 SERIES = (
     Series(
-        "GPT 175B, DeepSpeed",
+        "175B, DeepSpeed",
         _zero_3(_GPT_175B, {384: (1536, 4, 144), 768: (1536, 2, 88), 1536: (1536, 1, 44)}),
         _NARAYANAN,
     ),
     Series(
-        "GPT 530B, DeepSpeed",
+        "530B, DeepSpeed",
         _zero_3(_GPT_530B, {640: (2560, 4, 138), 1120: (2240, 2, 98), 2240: (2240, 1, 48)}),
         _NARAYANAN,
     ),
-    Series("GPT 175B, Megatron-LM", _stages(_GPT_175B, 12, 1536, {384: 153, 768: 149, 1536: 141}), _NARAYANAN),
-    Series("GPT 530B, Megatron-LM", _stages(_GPT_530B, 35, 2240, {560: 171, 1120: 167, 2240: 159}), _NARAYANAN),
+    Series("175B, Megatron", _stages(_GPT_175B, 12, 1536, {384: 153, 768: 149, 1536: 141}), _NARAYANAN),
+    Series("530B, Megatron", _stages(_GPT_530B, 35, 2240, {560: 171, 1120: 167, 2240: 159}), _NARAYANAN),
     Series(
-        "GPT 175B, Megatron-LM (2)",
+        "175B, ByteDance",
         tuple(
             Run(Layout(8, 1, 8, gpus // 64, virtual_stages=6), _a100(_MEGASCALE_175B, gpus, batch), seconds)
             for gpus, (batch, seconds) in _MEGASCALE_ROWS.items()

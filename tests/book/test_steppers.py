@@ -18,7 +18,7 @@ STEPS = {
     "book/04-topology.html": [6],
     "book/05-data-parallel.html": [3, 4, 4, 3, 6],
     "book/06-tensor-parallel.html": [4, 4, 3, 4],
-    "book/07-pipeline-expert.html": [6, 12, 3],
+    "book/07-pipeline-expert.html": [6, 6, 3],
     "book/deeper/07-pipeline-expert-deeper.html": [3],
     "book/15-capstone.html": [4, 3, 4],
     "book/deeper/06-tensor-parallel-deeper.html": [3],

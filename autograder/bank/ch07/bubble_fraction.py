@@ -7,7 +7,8 @@ from autograder.items import Build, Promise, Right, Slip
 
 EXERCISE = Build(
     "07 pipeline.bubble_fraction",
-    section="7.3",
+    section="7.15",
+    bonus=True,
     topic="idle time of a pipeline",
     cases=SHAPE_CASES,
     groups=SHAPES,

@@ -48,29 +48,6 @@ QUESTIONS = (
         "boundaries is crossed twice, 5 ms each. The busy share is the compute over three times the step.",
     ),
     Question(
-        id="07-two-bubbles",
-        kind="derive",
-        title="One idle time, two numbers",
-        section="7.15",
-        bonus=True,
-        parts=(
-            Part(
-                "idle over total",
-                "%",
-                share(4, 12),
-                slips=(Slip("That is idle over useful time.", value=overhead(4, 12)),),
-            ),
-            Part(
-                "idle over useful",
-                "%",
-                overhead(4, 12),
-                slips=(Slip("That is idle over total time.", value=share(4, 12)),),
-            ),
-        ),
-        derivation="A slot is one forward and one backward. Each rank has $m$ useful slots and $p - 1$ empty ones: "
-        "$\\frac{p-1}{m+p-1}$ of the total, $\\frac{p-1}{m}$ of the useful time, with $p = 4$ and $m = 12$.",
-    ),
-    Question(
         id="07-4p-rule",
         kind="derive",
         title="Four micro-batches per stage",

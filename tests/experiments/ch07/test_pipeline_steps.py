@@ -63,11 +63,13 @@ def boxes(scene: Scene) -> list[Box]:
 
 
 def test_the_pictures_of_the_page_show_it():
-    """Bars that have begun, those that run with a strong outline, arrows, the read-out, all on a phone."""
-    scenes = frames(one_f_one_b_scene, 12)
-    for scene, now in zip(scenes, moments(3, 4), strict=True):
-        assert sorted(box.text for box in boxes(scene) if box.strong) == sorted(filter(None, now.doing))
-        assert sum(isinstance(mark, Arrow) for mark in scene.marks) == len(now.sent)
+    """Bars that have begun, those of the last two units with a strong outline, arrows, the read-out, all on a phone."""
+    scenes, all_moments = frames(one_f_one_b_scene, 6), moments(3, 4)
+    for step, scene in enumerate(scenes):
+        now, new = all_moments[2 * step], all_moments[max(1, 2 * step - 1) : 2 * step + 1]
+        ops = [op for one in new for op in one.doing if op]
+        assert sorted(box.text for box in boxes(scene) if box.strong) == sorted(ops)
+        assert sum(isinstance(mark, Arrow) for mark in scene.marks) == sum(len(one.sent) for one in new)
         assert f"idle so far: {now.idle} of " in scene.svg()
         assert [int(held) for held in re.findall(r"holds (\d+)", scene.alt)] == list(now.held)
     assert len(boxes(scenes[-1])) == 2 * 3 * 4
@@ -75,14 +77,14 @@ def test_the_pictures_of_the_page_show_it():
     assert "idle so far: 12 of 36 units (33%)" in scenes[-1].svg()
 
 
-def test_the_sentences_say_who_works_and_who_waits():
-    scenes = frames(one_f_one_b_scene, 12)
+def test_the_sentences_say_who_works_who_waits_and_what_is_held():
+    scenes = frames(one_f_one_b_scene, 6)
     assert scenes[1].says == (
-        "From 0 to 1: rank 0 runs F0, rank 1 waits for activation 0, rank 2 waits for activation 0. "
-        "Meanwhile they hold 1, 0 and 0 micro-batches."
+        "From 0 to 2: rank 0 runs F0 and F1; rank 1 waits for activation 0, then runs F0; "
+        "rank 2 waits for activation 0. Meanwhile they hold 2, 1 and 0 micro-batches."
     )
-    assert "rank 0 waits for gradient 0, rank 1 waits" in scenes[4].says
-    assert "rank 2 is done" in scenes[12].says
+    assert max(moment(played(), 2 * step).held[0] for step in range(7)) == 3
+    assert "rank 2 is done" in scenes[6].says
 
 
 def test_gpipe_is_as_long_and_holds_everything():

@@ -85,7 +85,7 @@ def test_the_stage_shows_where_something_will_be():
     ("draw", "steps"),
     [
         (pipeline_steps.gpipe_scene, 6),
-        (pipeline_steps.one_f_one_b_scene, 12),
+        (pipeline_steps.one_f_one_b_scene, 6),
         (overlap_steps.stream_scene, 3),
         (overlap_steps.bucket_scene, 3),
         (save_steps.saves_scene, 3),
