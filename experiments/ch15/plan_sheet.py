@@ -4,7 +4,7 @@
 >>> plan.dp, plan.microbatches
 (64, 32)
 >>> sheet = Sheet(plan)
->>> print(sheet.fill("layout", lambda plan: [Row("data-parallel ranks", plan.dp, "", 128)]).splitlines()[4])
+>>> print(sheet.fill("layout", lambda plan: [Row("data-parallel ranks", plan.dp, "", 128)]).splitlines()[2])
 layout     data-parallel ranks                       64        128        128   +0.0%
 
 Standard library only.
@@ -126,11 +126,6 @@ class Row:
     unit: str = ""
     published: float | tuple[float, float] | None = None
 
-    @property
-    def plan(self) -> str:
-        """The value with its unit."""
-        return f"{_number(self.value)} {self.unit}".strip()
-
     def beside(self, llama: Row) -> str:
         """The line, without its decision.
 
@@ -161,7 +156,7 @@ class Sheet:
         self._filled: dict[str, Filled] = {}
 
     def fill(self, decision: str, rows: Filled) -> str:
-        """Add the rows of a decision, or replace them; return the sheet with these in full and the others in brief.
+        """Add the rows of a decision, or replace them, and return them as text.
 
         Args:
             decision: a name in :data:`DECISIONS`.
@@ -169,31 +164,22 @@ class Sheet:
         """
         checks.one_of(DECISIONS, decision=decision)
         self._filled[decision] = rows
-        return self._text(self.plan, (decision,))
+        return self.whole(self.plan, decision)
 
-    def whole(self, plan: Plan | None = None) -> str:
-        """All rows, of this plan or of another one."""
-        return self._text(plan or self.plan, DECISIONS)
+    def whole(self, plan: Plan | None = None, *decisions: str) -> str:
+        """The rows of these decisions, or of all, for this plan or another one; "open" for a decision without rows."""
+        return "\n".join((HEAD, "-" * len(HEAD), *self._lines(plan or self.plan, decisions or DECISIONS)))
 
-    def _text(self, plan: Plan, full: Sequence[str]) -> str:
-        return "\n".join((HEAD, "-" * len(HEAD), *self._lines(plan, full)))
-
-    def _lines(self, plan: Plan, full: Sequence[str]) -> Iterator[str]:
-        for decision in DECISIONS:
+    def _lines(self, plan: Plan, decisions: Sequence[str]) -> Iterator[str]:
+        for decision in decisions:
             fill = self._filled.get(decision)
-            rows: Sequence[Row] = fill(plan) if fill else ()
-            if fill is None or decision not in full:
-                yield f"{decision:<11}{_brief(rows)}"
+            if fill is None:
+                yield f"{decision:<11}open"
                 continue
-            for row, llama in zip(rows, fill(Plan()), strict=True):
-                yield f"{decision if row is rows[0] else '':<11}{row.beside(llama)}"
-
-
-def _brief(rows: Sequence[Row]) -> str:
-    """The plan of a decision on one line, as far as it has room; "open" if there is none."""
-    text = "; ".join(f"{row.what}: {row.plan}" for row in rows) or "open"
-    room = len(HEAD) - 11
-    return text if len(text) <= room else f"{text[: room - 5].rpartition('; ')[0]}; ..."
+            name = decision
+            for row, llama in zip(fill(plan), fill(Plan()), strict=True):
+                yield f"{name:<11}{row.beside(llama)}"
+                name = ""
 
 
 def _number(value: float) -> str:

@@ -147,7 +147,7 @@ def test_a_number_is_llamas_error_and_a_limit_is_your_plans():
 
 def test_both_plans_are_computed():
     sheet = Sheet(Plan(gpus=8192))
-    line = sheet.fill("layout", lambda plan: [Row("ranks", plan.dp, "", 128)]).splitlines()[4]
+    line = sheet.fill("layout", lambda plan: [Row("ranks", plan.dp, "", 128)]).splitlines()[2]
     assert line.split() == ["layout", "ranks", "64", "128", "128", "+0.0%"]
     assert "  32  " in sheet.whole(Plan(gpus=4096))
 
@@ -178,14 +178,10 @@ def test_the_sheet_fits_the_column_of_a_page():
     assert max(map(len, sheet.whole().splitlines())) <= len(HEAD) <= 88
 
 
-def test_an_earlier_decision_takes_one_line():
-    """Kills a sheet that calls a decision open which has been made, and a line that is too long."""
+def test_some_decisions_are_printed_alone():
+    """Kills a sheet that names a decision on each of its rows, or prints one that was not asked for."""
     sheet = Sheet(Plan())
     sheet.fill("model", rows_of(Row("parameters", 405.9, "billion")))
-    sheet.fill("batch", rows_of(*(Row("w" * 28, 1, "h") for _ in range(4))))
-    lines = sheet.fill("layout", rows_of(Row("ranks", 128))).splitlines()[2:]
-    assert lines[0] == "model      parameters: 405.9 billion"
-    assert lines[1].startswith("batch      wwww")
-    assert lines[1].endswith("; ...")
-    assert [line.split()[0] for line in lines] == list(DECISIONS)
-    assert max(map(len, lines)) <= 88
+    text = sheet.fill("batch", rows_of(Row("tokens", 16), Row("steps", 1)))
+    assert [line.split()[0] for line in text.splitlines()[2:]] == ["batch", "steps"]
+    assert sheet.whole(None, "batch") == text
