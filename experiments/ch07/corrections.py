@@ -1,4 +1,4 @@
-"""Chapter 7: two bubbles, two memories, and how to count a mixture of experts. Standard library only."""
+"""Chapter 7: two ways to count idle time, two memories, and how to count a mixture. Standard library only."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _COUNTED = worked(moe_parameters, _M.hidden, _M.expert_ffn, _M.experts, _M.top_k
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
         "7.3",
-        "One idle time has two bubbles, over the total and over the useful time",
-        "The bubble of a pipeline is (p-1)/(m+p-1); or it is (p-1)/m.",
+        "One idle time has two shares: of the total and of the useful time",
+        "The bubble fraction of a pipeline is (p-1)/(m+p-1); or it is (p-1)/m.",
         f"Both are right under their own names. For p = {_RANKS} and m = {_BATCHES} every rank idles for "
         f"(p-1)(tF+tB): {_FRACTION.value:.1%} of the whole step, {_OVERHEAD.value:.1%} of the useful time. Trouble "
         "begins where one formula is set against the other, or where 1 - (p-1)/m is called an efficiency: with m = 2 "
@@ -59,18 +59,18 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction(
         "7.4",
         "1F1B saves memory and no time",
-        "1F1B has a smaller bubble than GPipe.",
+        "1F1B has less bubble time than GPipe.",
         f"With tF = 1 and tB = 2 the steps of both end at {_ENDS[0].value:g} and {_ENDS[1].value:g}: backward passes "
         f"come earlier, but no more of them fit into the time. What falls is memory: of {_BATCHES} micro-batches the "
         f"stages hold {', '.join(map(str, _HELD[1].value))} in place of {_HELD[0].value[0]}. Memory that is saved may "
-        "pay for more micro-batches, and those shrink the bubble.",
+        "pay for more micro-batches, and those shrink the bubble fraction.",
         (*_ENDS, *_HELD),
         _NARAYANAN,
     ),
     Correction(
         "7.7",
         "Interleaving is paid with messages and with memory",
-        "Interleaving shrinks the bubble and costs nothing but messages.",
+        "Interleaving shrinks the bubble fraction and costs nothing but messages.",
         f"With p = 4, m = 12 and v = 4 the idle share falls from {_PLAIN.value:.1%} to {_CUT.value:.1%}. But rank 0 "
         "warms up with more passes before its first backward pass, and holds the activations of "
         f"{_MORE.value[0] / 4:g} whole stages where 1F1B holds {_FEW.value[0]}.",

@@ -56,7 +56,10 @@ def _telling(rng: Random, which: int) -> Case:
 
 
 #: Jobs of which a faster network makes another layout best: one that splits less, one with more chunks.
-TURNING = (Job(LLAMA3_70B, 16, 128, 8192, reserve=0.05), Job(LLAMA2_13B, 16, 32, 2048, gpu_memory=141 * GB))
+TURNING = (
+    Job(LLAMA3_70B, 16, 128, 8192, reserve=0.05),
+    Job(LLAMA2_13B, 16, 32, 2048, gpu_memory=24 * GB, reserve=0.05),
+)
 
 
 def _near_tie(rng: Random, job: Job, apart: float) -> Case:
