@@ -44,8 +44,9 @@ def _empty_corners(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "05 buckets.assign_buckets",
-    section="5.2",
+    section="5.10",
     topic="buckets",
+    bonus=True,
     cases=(
         Case(([0.75 * MiB, 0.5 * MiB, 10 * MiB, 10 * MiB, 10 * MiB], [MiB, 25 * MiB])),
         Case(([MiB] * 40, [MiB, 25 * MiB])),  # DDP's defaults: PyTorch documentation, bucket_cap_mb
