@@ -6,8 +6,9 @@ import math
 
 from rankzero.facts.models import GPT3_175B, LLAMA3_70B
 from rankzero.facts.units import format_bytes
-from solutions.ch06.activations import activation_bytes, best_segment, tensor_parallel_traffic
+from solutions.ch06.activations import best_segment, tensor_parallel_traffic
 from solutions.ch06.heads import head_partition
+from solutions.ch06.layer_memory import stored_by_layer
 
 from ..correction import Correction, worked
 
@@ -24,7 +25,7 @@ _SPLIT = worked(tensor_parallel_traffic, *_JOB, sequence_parallel=True)
 
 #: One layer of GPT-3 at one sequence.
 _LAYER = (2048, 1, GPT3_175B.hidden, GPT3_175B.heads)
-_ALL, _SELECTIVE, _INPUT = (worked(activation_bytes, *_LAYER, recompute=kept) for kept in ("none", "selective", "full"))
+_ALL, _SELECTIVE, _INPUT = (worked(stored_by_layer, *_LAYER, recompute=kept) for kept in ("none", "selective", "full"))
 _LAYERS = GPT3_175B.layers
 _BEST = worked(best_segment, _LAYERS, _ALL.value, _INPUT.value)
 

@@ -11,8 +11,9 @@ from rankzero.facts.models import GPT3_175B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, 
 from rankzero.facts.units import GB, MB, format_bytes
 from solutions.ch04.spanning_groups import group_bandwidth
 from solutions.ch05.zero import zero_memory
-from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
+from solutions.ch06.activations import tensor_parallel_traffic
 from solutions.ch06.heads import head_partition
+from solutions.ch06.layer_memory import stored_by_layer
 
 #: GPUs of the second explorer.
 GPUS = {"A100": A100_SXM, "H100": H100_SXM, "B200": B200_SXM}
@@ -131,13 +132,13 @@ def layer_parts(
 ) -> dict[str, float]:
     """Bytes of activations of one layer on one rank, by part. The classic model has dropout; the gated ones do not.
 
-    Arguments are those of ``activation_bytes``.
+    Arguments are those of ``stored_by_layer``.
     """
 
     def stored(t: int, split: bool, attention: str = "flash", recompute: str = "none") -> float:
         shape = (sequence, batch, model.hidden, model.heads, model.ffn, model.kv_heads)
         kind = {"gated": model.gated, "dropout": not model.gated}
-        return activation_bytes(*shape, t, split, recompute, attention, **kind)
+        return stored_by_layer(*shape, t, split, recompute, attention, **kind)
 
     if recompute == "full":
         return {"input of the layer": stored(ranks, sequence_parallel, recompute="full")}

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from rankzero import checks
 
-from .layer_memory import stored_by_layer as activation_bytes  # noqa: F401 (its name where other chapters count)
-
 
 def tensor_parallel_traffic(
     sequence: int,

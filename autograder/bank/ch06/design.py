@@ -7,6 +7,7 @@ from rankzero.facts.hardware import H100_SXM, IB_NDR, NVLINK4
 from rankzero.facts.units import GB
 
 activations = lazily("solutions.ch06.activations")
+layer_memory = lazily("solutions.ch06.layer_memory")
 groups = lazily("solutions.ch04.spanning_groups")
 
 SEQUENCE, HIDDEN, HEADS = 8192, 8192, 64
@@ -18,7 +19,7 @@ RECOMPUTE = ("none", "selective", "full")
 
 def memory(ranks: int, split: bool, recompute: str) -> float:
     """Bytes on a GPU: weights and gradients of 20 layers, and the activations of four micro-batches."""
-    kept = activations.activation_bytes(
+    kept = layer_memory.stored_by_layer(
         SEQUENCE, 1, HIDDEN, HEADS, ranks=ranks, sequence_parallel=split, recompute=recompute
     )
     return 4 * LAYERS * 12 * HIDDEN**2 / ranks + LAYERS * IN_FLIGHT * kept

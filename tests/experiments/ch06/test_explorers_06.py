@@ -23,8 +23,8 @@ from experiments.ch06.explorers import (
 )
 from rankzero.explore import VEGA_LITE
 from rankzero.facts.units import GB, MB
-from solutions.ch06.activations import activation_bytes
 from solutions.ch06.heads import head_partition
+from solutions.ch06.layer_memory import stored_by_layer
 
 splits = st.fixed_dictionaries(
     {
@@ -191,7 +191,7 @@ def test_parts_are_the_whole(state):
     model, split = SHAPES[state["model"]], state["sequence_parallel"] == "yes"
     plan = (state["ranks"], split, state["attention"], state["recompute"])
     parts = layer_parts(model, state["sequence"], state["batch"], *plan)
-    whole = activation_bytes(
+    whole = stored_by_layer(
         *(state["sequence"], state["batch"], model.hidden, model.heads, model.ffn, model.kv_heads),
         ranks=state["ranks"],
         sequence_parallel=split,
