@@ -4,6 +4,7 @@ Ranks beyond a node of eight reduce inside each node first, then each sends its 
 data-parallel column is an all-reduce of the bf16 gradients of a rank's shard, once per step.
 
 python -m demos tp_cost --model "Llama 3 70B" --sequence 4096 --bandwidth 450e9
+python -m demos tp_cost --parameters 34e9
 """
 
 from __future__ import annotations
@@ -11,24 +12,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from demos.typed_model import ModelChoice
 from rankzero.facts.hardware import GPUS
 from rankzero.facts.models import MODELS
 from rankzero.facts.units import GB, ms
 from solutions.ch03.collective_cost import traffic
 from solutions.ch04.spanning_groups import group_bandwidth
 
-BY_NAME = {model.name: model for model in MODELS}
-#: GPUs of a node.
-NODE = 8
+MODEL = ModelChoice({model.name: model for model in MODELS}, "Llama 3 70B")
+NODE = 8  # GPUs
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value
+RATE = number(1, 1e15)
 
 
 def _picture(rows: Sequence[tuple]):
@@ -42,17 +37,17 @@ def _picture(rows: Sequence[tuple]):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
+    MODEL.add_to(options)
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--mfu", type=whole(1, 100), default=50, help="percentage of the peak that is achieved")
-    options.add_argument("--bandwidth", type=_positive, default=450e9, help="bytes/s of a GPU, one direction")
-    options.add_argument("--port", type=_positive, default=50e9, help="bytes/s of a GPU to other nodes, one direction")
+    options.add_argument("--bandwidth", type=RATE, default=450e9, help="bytes/s of a GPU, one direction")
+    options.add_argument("--port", type=RATE, default=50e9, help="bytes/s of a GPU to other nodes, one direction")
     options.add_argument("--sequence", type=whole(1, 10**6), default=4096)
     options.add_argument("--batch", type=whole(1, 1024), default=1)
     options.add_argument("--replicas", type=whole(1, 10**5), default=8, help="data-parallel ranks")
     options.add_argument("--sp", action="store_true", help="sequence parallelism, inputs gathered again")
     arguments = options.parse_args(argv)
-    model, tokens = BY_NAME[arguments.model], arguments.sequence * arguments.batch
+    model, tokens = MODEL.of(options, arguments), arguments.sequence * arguments.batch
     sent = part(arguments.code, "ch06.activations", "tensor_parallel_traffic")
     partition = part(arguments.code, "ch06.heads", "head_partition")
     rate, h = arguments.mfu / 100 * DEVICES[arguments.gpu].peak_bf16, model.hidden

@@ -1,6 +1,8 @@
 """The layouts of a training job: which fit, which is fastest, where its time goes, and why others are not chosen.
 
 python -m demos advisor --model LLAMA3_70B --gpus 64 --batch 1024 --sequence 4096 --explain 8,1,4,2,1,1
+python -m demos advisor --parameters 34e9 --gpus 128
+python -m demos advisor --parameters 1.7e12 --experts 16 --top-k 2 --gpus 2048
 """
 
 from __future__ import annotations
@@ -10,13 +12,13 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from demos.typed_model import PUBLISHED, ModelChoice
 from experiments.ch07.layout_search import explained, priced, search
-from rankzero.facts import models
 from rankzero.facts.layouts import Job, Layout
 from rankzero.facts.units import GB
 from solutions.ch07.layout import step_parts, step_time
 
-NAMES = [name for name, value in vars(models).items() if isinstance(value, models.Model)]
+MODEL = ModelChoice(PUBLISHED, "LLAMA3_70B")
 
 
 def shape(text: str) -> Layout:
@@ -39,9 +41,7 @@ def _picture(best: list[Layout], job: Job):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument(
-        "--model", choices=NAMES, default="LLAMA3_70B", metavar="NAME", help="a name in rankzero.facts.models"
-    )
+    MODEL.add_to(options)
     options.add_argument("--gpus", type=whole(1, 65536), default=64)
     options.add_argument("--batch", type=whole(1, 65536), default=1024, help="sequences in a step")
     options.add_argument("--sequence", type=whole(1, 2**20), default=4096)
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--rejected", action="store_true", help="list the layouts that do not fit, and by how much")
     asked = options.parse_args(argv)
     sizes = {"gpu_memory": asked.memory * GB, "network_bandwidth": asked.network * GB}
-    job = Job(getattr(models, asked.model), asked.gpus, asked.batch, asked.sequence, **sizes)
+    job = Job(MODEL.of(options, asked), asked.gpus, asked.batch, asked.sequence, **sizes)
     chosen = part(asked.code, "ch07.layout", "choose_layout")(job)
     fitting, others = priced(job)
     rows = [(str(one), seconds, memory / GB) for seconds, memory, one in fitting[:10]]

@@ -1,6 +1,9 @@
 """What it takes to serve a model: prefill, decode step, requests in flight and replicas, or why it does not fit.
 
+In a mixture of experts a token computes with the experts that it visits, and every pass is taken to read all of them.
+
 python -m demos serving_cost --model LLAMA3_70B --gpu H100_SXM --tp 8 --rate 500 --prompt 100 --output 50
+python -m demos serving_cost --parameters 34e9 --tp 2
 """
 
 from __future__ import annotations
@@ -9,11 +12,12 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from demos.typed_model import PUBLISHED, ModelChoice
 from experiments.ch08.deployments import Deployment
-from rankzero.facts import hardware, models
+from rankzero.facts import hardware
 from rankzero.facts.units import GB, ms
 
-MODELS = [name for name in vars(models) if name.startswith(("LLAMA", "MISTRAL"))]
+MODEL = ModelChoice({name: model for name, model in PUBLISHED.items() if not name.startswith("GPT")}, "LLAMA3_70B")
 GPUS = [name for name, value in vars(hardware).items() if isinstance(value, hardware.Gpu)]
 
 #: The share of the memory that weights and caches may fill.
@@ -23,7 +27,7 @@ USABLE = 0.9
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
+    MODEL.add_to(options)
     options.add_argument("--gpu", choices=GPUS, default="H100_SXM")
     options.add_argument("--tp", type=whole(1, 72), default=8, help="GPUs of one replica")
     options.add_argument("--rate", type=amount, default=500.0, help="requests per second")
@@ -33,19 +37,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--slots", type=whole(1, 4096), default=64, help="sequences that one replica runs at the same time"
     )
     asked = options.parse_args(argv)
-    made = Deployment(getattr(models, asked.model), getattr(hardware, asked.gpu), asked.tp)
+    made = Deployment(MODEL.of(options, asked), getattr(hardware, asked.gpu), asked.tp)
     context = asked.prompt + asked.output
     needed, room = made.weight_bytes + asked.slots * context * made.kv_bytes_per_token, USABLE * asked.tp
     if needed > room * made.gpu.memory:
         options.error(
-            f"{asked.model} does not fit: {made.weight_bytes / GB:.1f} GB of weights and {asked.slots} caches of "
+            f"{made.model.name} does not fit: {made.weight_bytes / GB:.1f} GB of weights and {asked.slots} caches of "
             f"{context} tokens take {needed / GB:.1f} GB, {USABLE:.0%} of {asked.tp} GPUs are "
             f"{room * made.gpu.memory / GB:.1f} GB"
         )
     prefill_time, decode_step_time, replicas = (
         part(asked.code, "ch08.serving", name) for name in ("prefill_time", "decode_step_time", "replicas_needed")
     )
-    sizes, speed = (made.model.parameters, made.weight_bytes), (made.peak, made.bandwidth)
+    sizes, speed = (made.model.active_parameters, made.weight_bytes), (made.peak, made.bandwidth)
     first = prefill_time(*sizes, asked.prompt, *speed, made.model.layers, made.model.heads * made.model.head_dim)
     full = [asked.prompt + asked.output / 2] * asked.slots
     step = decode_step_time(*sizes, made.kv_bytes_per_token, full, *speed)

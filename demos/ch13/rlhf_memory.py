@@ -1,6 +1,7 @@
 """Bytes of the model states of an RLHF job, by role and by kind, and per GPU when they are sharded evenly (ZeRO-3).
 
 python -m demos rlhf_memory --model LLAMA3_70B --algorithm ppo --gpus 64
+python -m demos rlhf_memory --parameters 34e9 --reward 7e9 --gpus 32
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from demos.typed_model import PUBLISHED, ModelChoice
 from experiments.ch13.rlhf_budget import ALGORITHMS, KINDS, budget
-from rankzero.facts import models
 from rankzero.facts.hardware import GPUS
 from rankzero.facts.units import GB
 
-MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
+MODEL = ModelChoice(PUBLISHED, "LLAMA3_70B")
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 
 
@@ -31,7 +32,7 @@ def picture(roles: dict[str, dict[str, float]]):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
+    MODEL.add_to(options)
     options.add_argument("--algorithm", choices=ALGORITHMS, default="ppo")
     options.add_argument("--critic", type=amount, help="parameters of PPO's critic; by default as many as the policy")
     options.add_argument(
@@ -45,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.error(f"--critic: {asked.algorithm} has no critic")
     if asked.reward is not None and asked.algorithm == "dpo":
         options.error("--reward: dpo has no reward model")
-    policy, masters = MODELS[asked.model].parameters, not asked.no_masters
-    of_role, of_job = (part(asked.code, "ch13.rlhf_memory", name) for name in ("role_bytes", "rlhf_bytes"))
+    (name, policy), masters = MODEL.count(options, asked), not asked.no_masters
+    of_role, of_job = (part(asked.code, "ch13.rlhf_memory", one) for one in ("role_bytes", "rlhf_bytes"))
     roles = budget(asked.algorithm, policy, asked.critic, asked.reward, masters)
     states = 12 if masters else 8
     own = {"critic": asked.critic, "reward": asked.reward}
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     mine = {role: of_role(sizes[role], role in ("policy", "critic"), optimizer_bytes=states) for role in roles}
     rows = [(role, *(parts[kind] / GB for kind in (*KINDS, "total"))) for role, parts in mine.items()]
     total = of_job(asked.algorithm, policy, asked.critic, asked.reward, masters)["total"]
-    print(f"{MODELS[asked.model].name}, {asked.algorithm}: GB of model states")
+    print(f"{name}, {asked.algorithm}: GB of model states")
     show(asked, Table(("role", *KINDS, "total"), rows), lambda: picture(roles))
     each, memory = total / asked.gpus, DEVICES[asked.gpu].memory
     print(f"{total / GB:,.1f} GB in all, {each / GB:,.2f} GB on each of {asked.gpus:,} GPUs of {memory / GB:g} GB")

@@ -1,6 +1,7 @@
 """Memory of an RLHF job by phase: what a GPU holds, what is copied in and out; with --real, on real tensors.
 
 python -m demos memory_timeline --model LLAMA3_70B --gpus 64 --algorithm ppo --rollout-tp 8 --kv 40 --offload optimizer
+python -m demos memory_timeline --parameters 34e9 --gpus 32
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from rankzero.facts import models
+from demos.typed_model import PUBLISHED, ModelChoice
 from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.units import GB, MB
 from solutions.ch14.rlhf_profile import DISCARDABLE, OFFLOADS, cycle, tenants
 
-MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
+MODEL = ModelChoice(PUBLISHED, "LLAMA3_70B")
 #: The ways to make room, by their names on the command line.
 WAYS = dict(zip(("nothing", "rebuilt", "optimizer", "frozen", "all"), OFFLOADS, strict=True))
 
@@ -47,7 +48,7 @@ def real(asked, timeline, offload: str) -> int:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
+    MODEL.add_to(options)
     options.add_argument("--gpus", type=whole(1, 10**6), default=64)
     options.add_argument("--algorithm", choices=("ppo", "grpo"), default="ppo")
     options.add_argument("--rollout-tp", type=whole(1, 1024), default=8, help="GPUs that share one rollout copy")
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     timeline = part(asked.code, "ch14.rlhf_schedule", "memory_timeline")
     if asked.real:
         return real(asked, timeline, WAYS[asked.offload])
-    parameters = MODELS[asked.model].parameters
+    _, parameters = MODEL.count(options, asked)
     sizes = tenants(parameters, asked.gpus, asked.rollout_tp, asked.kv * GB, asked.activations * GB, asked.algorithm)
     phases = cycle(sizes, WAYS[asked.offload])
     uses = timeline(phases, sizes, DISCARDABLE)

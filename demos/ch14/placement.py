@@ -1,6 +1,7 @@
 """All placements of an RLHF job that fit, colocated and in every pair of pools, with their times and bytes.
 
 python -m demos placement --model LLAMA3_70B --gpus 64 --tail 90
+python -m demos placement --parameters 34e9 --gpus 64
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from rankzero.facts import models
+from demos.typed_model import PUBLISHED, ModelChoice
 from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.units import GB
 from solutions.ch13.rlhf_memory import rlhf_bytes
 from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
 
-MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
+MODEL = ModelChoice(PUBLISHED, "LLAMA3_70B")
 
 
 def picture(rows, tail: float):
@@ -39,7 +40,7 @@ def picture(rows, tail: float):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
+    MODEL.add_to(options)
     options.add_argument("--gpus", type=whole(1, 4096), default=64)
     options.add_argument("--algorithm", choices=("ppo", "grpo"), default="ppo")
     options.add_argument("--rollout-tp", type=whole(1, 64), default=8, help="GPUs that share one rollout copy")
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--tail", type=number(0, 1e6), default=90.0, help="seconds of the longest response")
     options.add_argument("--reserve", type=number(0, 80), default=20.0, help="GB to keep free on every GPU")
     asked = options.parse_args(argv)
-    parameters, gpus, tp = MODELS[asked.model].parameters, asked.gpus, asked.rollout_tp
+    (_, parameters), gpus, tp = MODEL.count(options, asked), asked.gpus, asked.rollout_tp
     states, copy = rlhf_bytes(asked.algorithm, parameters)["total"], 2 * parameters / tp
     work, room = (asked.generate, asked.train, asked.tail), H100_SXM.memory - asked.reserve * GB
     rows = []

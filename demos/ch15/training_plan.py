@@ -1,6 +1,7 @@
 """One training run on one sheet: operations, days, memory, traffic, checkpoints and cost, beside published figures.
 
 python -m demos training_plan --model LLAMA3_405B --gpus 16384 --tokens 15.6e12 --mfu 0.4 --layout 8,1,16,128
+python -m demos training_plan --parameters 34e9 --gpus 128 --tokens 1e12 --layout 8,1,1,16
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Sequence
 
 from demos.ch01.plan import number
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from demos.typed_model import ModelChoice
 from experiments.ch15.explorers import SHAPES
+from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import GB, TB, billion, million
 from solutions.ch15 import llama_405b as llama
 
-MODELS = {f"LLAMA3_{name}": shape for name, shape in SHAPES.items()}
+MODEL = ModelChoice({f"LLAMA3_{name}": shape for name, shape in SHAPES.items()}, "LLAMA3_405B")
 
 #: What the table prints: a name, its key in the sheet, a divisor and a unit.
 LINES = (
@@ -46,19 +49,22 @@ def _layout(text: str) -> tuple[int, ...]:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--model", choices=MODELS, default="LLAMA3_405B")
+    MODEL.add_to(options)
     options.add_argument("--gpus", type=whole(1, 10**6), default=16_384, help="H100")
     options.add_argument("--tokens", type=number(1e16), default=llama.TOKENS)
     options.add_argument("--mfu", type=number(1.0), default=0.4)
     options.add_argument("--layout", type=_layout, default=(8, 1, 16, 128), help="TP,CP,PP,DP")
     given = options.parse_args(argv)
-    most = MODELS[given.model].layers
+    model = MODEL.of(options, given)
+    if model.experts:
+        options.error(f"--experts must be left out: this sheet is of a dense model, got {model.experts}")
+    most = model.layers
     if math.prod(given.layout) != given.gpus or given.layout[2] > most:
         options.error(f"--layout must multiply to {given.gpus}, with PP at most {most}, got {given.layout}")
     report = part(given.code, "ch15.run_sheet", "run_report")
-    sheet = report(MODELS[given.model], given.tokens, *llama.plan(given.gpus, given.mfu, given.layout))
-    run = (given.model, given.gpus, given.tokens)
-    known = PUBLISHED if run == ("LLAMA3_405B", 16_384, llama.TOKENS) else {}
+    sheet = report(model, given.tokens, *llama.plan(given.gpus, given.mfu, given.layout))
+    run = (model, given.gpus, given.tokens)
+    known = PUBLISHED if run == (LLAMA3_405B, 16_384, llama.TOKENS) else {}
     rows = [(name, getattr(sheet, key) / unit, what, known.get(name, "")) for name, key, unit, what in LINES]
     show(given, Table(("quantity", "computed", "unit", "published"), rows))
     assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in llama.ASSUMED.items())

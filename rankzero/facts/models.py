@@ -68,6 +68,12 @@ class Model:
         return embeddings + blocks + self._norm
 
     @property
+    def active_parameters(self) -> int:
+        """Parameters that one token uses: all of a dense model, and of a mixture the experts that it visits."""
+        idle = self.experts - self.top_k
+        return self.parameters - self.moe_layers * idle * self._feed_forward(self.expert_ffn)
+
+    @property
     def attention_parameters(self) -> int:
         """Parameters of one layer's attention: queries, keys, values, output."""
         queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim

@@ -84,10 +84,22 @@ pipeline_chart --backward nan | --backward
 bubble_sweep --stages 8 --max-microbatches 4 | --max-microbatches must be at least --stages
 moe_train --experts 4 --top-k 5 | --top-k must be at most --experts
 expert_parallel --ranks 3 | --experts must be a multiple of --ranks
+advisor --parameters=-34e9 | argument --parameters: must be a number from 1
+advisor --parameters 34e9 --model LLAMA3_8B | --model must be left out where --parameters tells of another
+advisor --parameters 5e8 | --parameters must be at least 1,000,000,000, or come with layers and hidden
+advisor --parameters 34e9 --layers 48 | --layers must come with hidden, got 48
+advisor --top-k 2 | --top-k must come with experts, got 2
+advisor --parameters 34e9 --experts 8 --top-k 9 | --top-k must be at most experts = 8, got 9
+tp_cost --layers 80 --hidden 8192 --kv-heads 7 | --kv-heads must divide heads = 64, got 7
+serving_cost --parameters 34e9 --tp 1 --rate 1 --slots 4096 | this model does not fit: 68.0 GB of weights
+rlhf_memory --parameters 0 | argument --parameters: must be a number from 1
+memory_timeline --experts 8 | --parameters must be given, or layers and hidden
+placement --parameters 7e9 --head-dim 64 | --head-dim must come with layers and hidden, got 64
+training_plan --parameters 46e9 --experts 8 | --experts must be left out: this sheet is of a dense model, got 8
 advisor --explain 8,1,4 | must be TP,CP,PP,DP
 continuous_batching --rate 1 --engine tiny | --rate must be 0
-serving_cost --tp 1 | LLAMA3_70B does not fit: 141.1 GB of weights
-serving_cost --tp 2 --slots 4096 --prompt 8192 | LLAMA3_70B does not fit: 141.1 GB of weights
+serving_cost --tp 1 | Llama 3 70B does not fit: 141.1 GB of weights
+serving_cost --tp 2 --slots 4096 --prompt 8192 | Llama 3 70B does not fit: 141.1 GB of weights
 kv_calculator --layers 3 | together
 paged_memory --slots 300 | the longest request must fit
 radix_live --calls "" | must be at least one call

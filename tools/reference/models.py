@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rankzero.facts.models import MODELS, Model
 from rankzero.facts.units import GB, KiB, billion
-from solutions.ch07.experts import moe_parameters
 from solutions.ch09.kv_cache import kv_bytes_per_token
 
 from .markup import sources, table
@@ -23,21 +20,12 @@ def _shape(model: Model) -> tuple[str, ...]:
     return model.name, layers, hidden, heads, head_dim, ffn, vocab, mixture
 
 
-def active_parameters(model: Model) -> int:
-    """Parameters that one token uses: all of a dense model, and of a mixture the experts that it visits."""
-    if not model.experts:
-        return model.parameters
-    shared = replace(model, experts=0, shared_experts=0).parameters + model.moe_layers * model.router_parameters
-    sizes = (model.hidden, model.expert_ffn, model.experts, model.top_k, model.moe_layers)
-    return moe_parameters(*sizes, shared, model.shared_experts, model.gated)[1]
-
-
 def _computed(model: Model) -> tuple[str, ...]:
     cache = kv_bytes_per_token(model.layers, model.kv_heads, model.head_dim, _BF16)
     return (
         model.name,
         f"{model.parameters / billion:.5g}",
-        f"{active_parameters(model) / billion:.5g}",
+        f"{model.active_parameters / billion:.5g}",
         f"{model.parameters * _BF16 / GB:.5g}",
         f"{cache / KiB:.5g}",
     )

@@ -6,6 +6,7 @@ from torch import nn
 
 from rankzero.facts import models
 from rankzero.facts.models import MODELS, Model
+from solutions.ch07.experts import moe_parameters
 
 #: Exact totals as counted on the released weights (or the released configuration on the meta device).
 PUBLISHED = {
@@ -116,3 +117,12 @@ def test_dense_layers_before_mixture_layers_and_shared_experts_count():
     attention = 8 * 8 + 2 * 8 * 4 + 8 * 8
     blocks = 3 * (attention + 2 * 8) + 3 * 8 * 16 + 2 * (5 * 3 * 8 * 6 + 8 * 4)
     assert model.parameters == 2 * 10 * 8 + blocks + 8
+
+
+def test_what_a_token_uses_of_a_mixture():
+    """The authors give 12.9 of 46.7 billion, and the chapter's own count agrees; a dense model uses all it has."""
+    mixtral = models.MIXTRAL_8X7B
+    assert mixtral.active_parameters / 1e9 == pytest.approx(12.9, abs=0.05)
+    shared = mixtral.parameters - 32 * 8 * 3 * 4096 * 14_336
+    assert moe_parameters(4096, 14_336, 8, 2, 32, shared) == (mixtral.parameters, mixtral.active_parameters)
+    assert all(model.active_parameters == model.parameters for model in MODELS if not model.experts)
