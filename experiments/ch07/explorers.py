@@ -11,7 +11,8 @@ from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, ta
 from rankzero.charts.vega_lite import USUAL
 from rankzero.facts import models
 from rankzero.facts.layouts import Job
-from rankzero.facts.units import GB
+from rankzero.facts.shapes import shaped
+from rankzero.facts.units import GB, billion
 from rankzero.room import room
 from rankzero.sim.schedules import NAMES, parse_op
 from solutions.ch07.experts import all_to_all_bytes, expert_capacity
@@ -34,6 +35,9 @@ MODELS = {
     "Llama 3 405B": models.LLAMA3_405B,
     "Mixtral 8x7B": models.MIXTRAL_8X7B,
 }
+
+#: The choice in the same control of a dense model that no paper describes.
+OWN = "your own"
 
 #: Layouts that are drawn: the fastest ones that fit, and the fastest ones that do not.
 DRAWN = 120
@@ -187,6 +191,7 @@ def hottest_rank(experts: int, ranks: int, skew: float) -> float:
 
 def layouts(
     model: str = "Llama 3 70B",
+    billion_parameters: float = 34.0,
     gpus: int = 64,
     gpu_memory: float = 80 * GB,
     global_batch: int = 1024,
@@ -197,7 +202,8 @@ def layouts(
     """Step time against memory of the layouts of a job, and the time of the best five in parts.
 
     Args:
-        model: a key of :data:`MODELS`.
+        model: a key of :data:`MODELS`, or :data:`OWN`.
+        billion_parameters: of a model of one's own, in units of 1e9; its shape is that of ``shaped``.
         gpus: the number of GPUs.
         gpu_memory: of one GPU, bytes.
         global_batch: sequences in a step.
@@ -205,8 +211,11 @@ def layouts(
         network_bandwidth: of one GPU across nodes, one direction, bytes/s.
         efficiency: of kernels, as a share of the peak.
     """
+    chosen = shaped(billion_parameters * billion) if model == OWN else MODELS[model]
+    if model == OWN:
+        model = f"{billion_parameters:g}B, {chosen.layers} layers of {chosen.hidden:,},"
     job = Job(
-        MODELS[model],
+        chosen,
         gpus,
         global_batch,
         sequence,

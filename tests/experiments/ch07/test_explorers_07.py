@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from experiments.ch07.explorers import (
     MODELS,
+    OWN,
     balance_of,
     expert_routing,
     expert_traffic,
@@ -61,7 +62,8 @@ traffics = st.fixed_dictionaries(
 )
 jobs = st.fixed_dictionaries(
     {
-        "model": st.sampled_from(sorted(MODELS)),
+        "model": st.sampled_from([*sorted(MODELS), OWN]),
+        "billion_parameters": st.floats(1, 2000),
         "gpus": st.sampled_from((8, 64, 512, 16384)),
         "gpu_memory": st.sampled_from((24 * GB, 80 * GB, 192 * GB)),
         "global_batch": st.sampled_from((64, 1024, 4096)),
@@ -188,6 +190,15 @@ def test_the_first_is_the_chosen_one(model):
     assert best is not None
     assert fitting[0][0] == pytest.approx(step_time(best, job))
     assert len(fitting) + len(others) == len(candidates(job))
+
+
+def test_a_model_of_one_s_own_is_any_count():
+    """Kills a slider that is not read: 8.03 billion parameters are Llama 3 8B, and a published model ignores them."""
+    named, typed = layouts(model="Llama 3 8B", gpus=8), layouts(model=OWN, billion_parameters=8.030261248, gpus=8)
+    assert named["vconcat"] != typed["vconcat"]  # the title
+    said = named["description"].replace("Llama 3 8B on", "8.03026B, 32 layers of 4,096, on")
+    assert typed["description"] == said
+    assert layouts(model="Llama 3 8B", gpus=8, billion_parameters=900) == named
 
 
 def test_no_layout_is_a_chart_too():
