@@ -17,8 +17,8 @@ QUESTIONS = (
             "both fail at the deadline, each in its receive",
         ),
         correct=0,
-        derivation="On Gloo a send returns when the receiver has taken the message, however small it is. Each rank "
-        "would receive after its send, and neither gets that far: a cycle of two waits.",
+        derivation="On Gloo a send does not return before the receiver has posted its receive, however small the "
+        "message is. Each rank would receive after its send, and neither gets that far: a cycle of two waits.",
         slips={
             1: "Some MPI libraries do that. Gloo waits for the receiver, even with a single float.",
             2: "Both ranks run the same program, so whatever happens to one happens to the other.",

@@ -59,10 +59,10 @@ QUESTIONS = (
             "the benchmark was disturbed while it measured the larger sizes",
         ),
         correct=0,
-        derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once, and the "
-        "receiver keeps them in a buffer. Of a larger message only a part goes ahead, and the receiver fetches the "
-        "rest when it has a place for it. That takes a time that does not depend on the size; then the bytes go "
-        "straight to where they belong.",
+        derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once. If no receive is "
+        "posted yet, the receiver's side keeps them in a buffer. Of a larger message, only the first part is sent at "
+        "once, and the receiver fetches the rest when its receive is posted. Asking for the rest takes a time that "
+        "does not depend on the size; then the bytes go straight to where they belong.",
         slips={
             1: "A second packet follows right behind the first and adds a fraction of 1 µs for its bytes.",
             2: "A lower bandwidth would show in larger messages as well, and they get 24 GB/s.",
@@ -73,7 +73,7 @@ QUESTIONS = (
         id="02-activation",
         title="An activation between two stages",
         section="2.6",
-        label="4 sequences of 4,096 tokens, 8,192 wide, in bf16, from node to node",
+        label="4 sequences of 4,096 tokens, 8,192 wide, in bf16, between the CPUs of two nodes",
         unit="ms",
         answer=lambda: _alps(2 * NUMBERS) / ms,
         factor=1.5,

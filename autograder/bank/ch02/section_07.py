@@ -29,7 +29,11 @@ QUESTIONS = (
         ),
         slips=(
             Slip("In one piece only one link works at a time.", value=1),
-            Slip("With one chunk per hop the chain is full for a single step, and half of the links idle.", value=3),
+            Slip(
+                "With one chunk per hop, all links work for a single step of five. In the other steps, half of them "
+                "idle on average.",
+                value=3,
+            ),
             Slip(
                 "A chunk of 250 KB spends half of its time starting up. Chunks should be larger than that.",
                 value=lambda: 64 * MB / (5 * us * 50 * GB),
