@@ -17,12 +17,12 @@ QUESTIONS = (
             "ranks 1 and 2: all that receive do so together",
         ),
         correct=0,
-        derivation="A rank has to wait for the data that it needs. In a broadcast these come from the root, so a late "
-        "*root* holds up everybody, and a late receiver need not hold up anyone. A library may still let some ranks "
-        "wait, those that hand the data on to the late one. The standard of MPI leaves that open: when a collective "
-        "returns, it says nothing about whether the others have even called it, except for a barrier.",
+        derivation="A rank has to wait for the data that it needs. In a broadcast this data comes from the root, so a "
+        "late *root* holds up everybody, and a late receiver need not hold up anyone. A library may still make some "
+        "ranks wait: those that hand the data on to the late rank. The MPI standard leaves that open. Except for a "
+        "barrier, a collective that returns says nothing about whether the other ranks have even called it.",
         slips={
-            1: "So it is in an all-reduce, where everyone needs rank 3's numbers. Which of them does a broadcast need?",
+            1: "That is true of an all-reduce, where all need rank 3's numbers. Which of them does a broadcast need?",
             2: "The root may leave once its own sends are done; another rank may hand the data on to rank 3.",
             3: "Each needs the root's tensor, and it has that as soon as it arrives.",
         },

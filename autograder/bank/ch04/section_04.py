@@ -31,8 +31,8 @@ QUESTIONS = (
                 value=0.256,
             ),
             Slip(
-                "The ring sends only a 64th of S less than two trees, in each direction. Saving so little takes a "
-                "large tensor to pay for 114 start-ups.",
+                "On each of the two trips the ring sends only a 64th of S less than two trees. Only with a large "
+                "tensor does so small a saving pay for 114 start-ups.",
                 value=lambda: algorithms.crossover_bytes(64, 50 * GB, ALPHA) / 64 / MB,
             ),
             Slip(

@@ -40,12 +40,12 @@ QUESTIONS = (
         correct=0,
         derivation="The small sizes determine a line's start-up and the large ones its slope, which leaves it no "
         "freedom in between. A copy over one link works the same way at every size, so nothing bends there. A library "
-        "switches from protocols that start fast but have little bandwidth to ones that start slowly but have all of "
-        "it, so its curve is made of several lines.",
+        "switches from protocols that start fast but have little bandwidth to protocols that start slowly but have "
+        "the full bandwidth, so its curve is made of several lines.",
         slips={
             1: "In seconds, perhaps. The fit weighs relative errors, and the largest sizes determine its slope.",
             2: "The smallest copies all take about as long as a start-up, and that is what the fit takes from them.",
-            3: "A link has one rate, and the largest copies are what the fit takes it from.",
+            3: "A link has one rate, and the fit takes it from the largest copies.",
         },
     ),
 )
