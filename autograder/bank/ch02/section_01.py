@@ -20,8 +20,8 @@ QUESTIONS = (
         derivation="Only the bytes of a tensor travel. Sixteen of them arrive and fill the beginning of the buffer, "
         "and nobody checks whether there was room for more. Too little room is another matter: it ends the process.",
         slips={
-            1: "For Gloo the receive is complete once the bytes of the message are there. It only checks that the message "
-            "is not too long.",
+            1: "For Gloo the receive is complete once the bytes of the message are there. It only checks that the "
+            "message is not too long.",
             2: "A message is complete when all of its own bytes have arrived, however large the buffer is.",
             3: "That happens in the opposite case, when a message is longer than its buffer.",
         },

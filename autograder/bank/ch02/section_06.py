@@ -59,8 +59,8 @@ QUESTIONS = (
             "the benchmark was disturbed while it measured the larger sizes",
         ),
         correct=0,
-        derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once. If no receive is "
-        "posted yet, the receiver's side keeps them in a buffer. Of a larger message, only the first part is sent at "
+        derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once. If no receive "
+        "is posted yet, the receiver's side keeps them in a buffer. Of a larger message, only the first part is sent at "
         "once, and the receiver fetches the rest when its receive is posted. Asking for the rest takes a time that "
         "does not depend on the size; then the bytes go straight to where they belong.",
         slips={
