@@ -18,7 +18,7 @@ from solutions.ch01.ranks import coordinates, process_groups
 SQUARE = {"copy": 2, "half": 2}
 #: The axes in the order in which the picture shows them, and what the members of a group share and exchange.
 SIDES = {
-    "half": "Each holds a half of one copy, and they exchange activations in every pass",
+    "half": "Each holds a half of one copy, and they exchange activations forward and their gradients backward",
     "copy": "Both hold the same half and see different data, and they average their gradients once a step",
 }
 #: The 16 GPUs of the example in Megatron's documentation, slowest axis first.

@@ -105,41 +105,46 @@ class Meeting:
     """What is written at the meeting place after an arrival.
 
     Attributes:
-        come: the ranks that have written their address, in the order in which they came.
-        told: whether all have come and read the others' addresses.
+        come: the ranks that have connected to the store, in the order in which they came.
+        written: the ranks that have written their address. Rank 0 writes when all have connected.
+        told: whether all have read the others' addresses.
     """
 
     come: tuple[int, ...]
+    written: tuple[int, ...] = ()
     told: bool = False
 
 
 def meeting(order: Sequence[int] = (0, 2, 1)) -> list[Meeting]:
     """The start, the state after each arrival, and the end, when everyone has read.
 
-    Rank 0 has to come first: the store is part of its process, and nobody can write before it is open.
+    Rank 0 has to come first: the store is part of its process, and nobody can write before it is open. It writes last,
+    because it waits until all have connected; the others write as soon as they have.
     """
     checks.require(order[0] == 0, "begin with rank 0, which opens the store", order=order)
-    states = [Meeting(tuple(order[:count])) for count in range(len(order) + 1)]
-    return [*states, Meeting(tuple(order), told=True)]
+    states = [Meeting(tuple(order[:count]), tuple(order[1:count])) for count in range(len(order))]
+    everyone = (*order[1:], order[0])
+    return [*states, Meeting(tuple(order), everyone), Meeting(tuple(order), everyone, told=True)]
 
 
 def meeting_scene(step: int, order: Sequence[int] = (0, 2, 1)) -> Scene:
     """The picture after one arrival and ``step`` further steps: the processes on the left, the store on the right."""
     states = meeting(order)
     state, ranks = states[step + 1], len(order)
-    new = -1 if state.told else state.come[-1]
+    new = () if state.told else tuple(rank for rank in state.written if rank not in states[step].written)
     marks: list[Mark] = [
         Label(49, 11, "processes", size=SMALL, quiet=True),
         Label(207, 11, "the store, in rank 0", size=SMALL, quiet=True),
     ]
     for rank in range(ranks):
         y = 17 + 34 * rank
-        come = rank in state.come
+        come, written = rank in state.come, rank in state.written
+        arrives = not state.told and rank == state.come[-1]
         note = "has joined" if state.told else "waits" if come else "not here yet"
-        marks.append(Box(4, y, 90, 29, f"rank {rank}", note, "accent", 0.6 * come, rank == new, TEXT))
-        entry = f"{rank}: 10.0.0.{rank + 1}" if come else ""
-        marks.append(Box(160, y, 94, 29, entry, "", "right", 0.6 * come, state.told or rank == new, TEXT))
-        if rank == new:
+        marks.append(Box(4, y, 90, 29, f"rank {rank}", note, "accent", 0.6 * come, arrives, TEXT))
+        entry = f"{rank}: 10.0.0.{rank + 1}" if written else ""
+        marks.append(Box(160, y, 94, 29, entry, "", "right", 0.6 * written, state.told or rank in new, TEXT))
+        if rank in new:
             marks.append(Arrow(96, y + 14, 157, y + 14))
         elif state.told:
             marks.append(Arrow(158, y + 14, 97, y + 14))
@@ -151,11 +156,14 @@ def _meets(state: Meeting, ranks: int) -> str:
         return "Everyone reads the others' addresses. init_process_group returns, on all ranks."
     last = state.come[-1]
     missing = ranks - len(state.come)
-    wait = f"{missing} missing: init_process_group does not return." if missing else "Nobody is missing."
-    arrives = "opens the store" if last == 0 else "arrives"
-    return f"Rank {last} {arrives} and writes where it can be reached. {wait}"
+    if last == 0:
+        return f"Rank 0 opens the store and waits until all {ranks} processes have connected. {missing} are missing."
+    writes = f"Rank {last} connects and writes where it can be reached."
+    if missing:
+        return f"{writes} {missing} missing: init_process_group does not return."
+    return f"{writes} Nobody is missing, so rank 0 writes its own address too."
 
 
 def _meeting_alt(state: Meeting, ranks: int) -> str:
-    come = ", ".join(map(str, sorted(state.come))) or "none"
-    return f"In the store: ranks {come} of {ranks}; {'all have read it' if state.told else 'nobody has joined'}."
+    written = ", ".join(map(str, sorted(state.written))) or "none"
+    return f"In the store: ranks {written} of {ranks}; {'all have read it' if state.told else 'nobody has joined'}."

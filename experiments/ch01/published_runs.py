@@ -15,7 +15,7 @@ from rankzero.facts.units import TFLOP, billion, hour, million
 
 @dataclass(frozen=True)
 class Run:
-    """One run, from the first step to the last.
+    """One training run.
 
     Attributes:
         name: the model and its devices.

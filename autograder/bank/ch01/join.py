@@ -86,7 +86,7 @@ EXERCISE = Build(
             edit=('return int(environ["LOCAL_RANK"])', 'return int(environ["RANK"])'),
         ),
         Slip(
-            "The port is written into the program: two runs on one machine would meet each other.",
+            "The port is written into the program: two runs on one machine would want the same one.",
             edit=("{environ['MASTER_PORT']}", "29500"),
         ),
         Slip(

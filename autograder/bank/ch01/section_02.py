@@ -11,7 +11,7 @@ QUESTIONS = (
         title="One process per device",
         section="1.2",
         options=(
-            "because they run Python in parallel and crash alone",
+            "because they run Python in parallel, and a crash kills only one",
             "because the lock keeps two threads from multiplying matrices at once",
             "because the threads of one process cannot use different devices",
             "because tensors move faster between processes than between threads",
@@ -19,7 +19,7 @@ QUESTIONS = (
         correct=0,
         derivation="Matrix products, backward passes and communication release the interpreter's lock, so threads do "
         "overlap in them. What stays serial is the Python that starts them. A process has an interpreter and a memory "
-        "of its own, so it crashes alone, and it can run on any machine.",
+        "of its own, so a crash kills only that process directly, and it can run on any machine.",
         slips={
             1: "A matrix product releases the lock while it computes, so two threads do overlap there.",
             2: "One process can use all devices of its node. Older data-parallel code did, with threads.",

@@ -34,7 +34,7 @@ QUESTIONS = (
         "$3.2 \\cdot 10^7$, so that is a little over 60 years.",
         slips=(
             Slip(
-                "That is 3.14e23 FLOP on a V100 at 28 TFLOP/s, a figure that is often quoted for an A100.",
+                "That is 3.14e23 FLOP at 28 TFLOP/s, an often quoted estimate for a V100.",
                 value=lambda: _years(3.14e23, 28 * TFLOP, 1.0),
             ),
             Slip(

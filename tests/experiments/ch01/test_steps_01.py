@@ -73,6 +73,7 @@ def test_one_lock_lets_one_thread_run():
 def test_a_meeting_ends_when_all_have_come():
     states = process_steps.meeting((0, 2, 1))
     assert [len(one.come) for one in states] == [0, 1, 2, 3, 3]
+    assert [one.written for one in states] == [(), (), (2,), (2, 1, 0), (2, 1, 0)]  # rank 0 waits, then writes
     assert [one.told for one in states] == [False] * 4 + [True]
     with pytest.raises(ValueError, match="begin with rank 0"):
         process_steps.meeting((1, 0, 2))
