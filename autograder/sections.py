@@ -241,6 +241,8 @@ SECTIONS = {
     "15.22": "Thousands of failures",
     "15.23": "What has to be in a checkpoint",
     "15.24": "The bill, and the sheet in one call",
+    "15.25": "Fewer ranks than before",
+    "15.26": "Failures that come together",
 }
 #: The sections that are not on their chapter's page but on the page below it.
 DEEPER: tuple[str, ...] = (
@@ -319,6 +321,8 @@ DEEPER: tuple[str, ...] = (
     "15.22",
     "15.23",
     "15.24",
+    "15.25",
+    "15.26",
 )
 #: The ids of a section's questions and exercises, in the order of the page.
 ITEMS = {
@@ -733,4 +737,6 @@ ITEMS = {
     "15.22": ("cap-simulate-run", "cap-90", "cap-crash", "cap-failure-cost", "cap-month"),
     "15.23": ("cap-debug-resume",),
     "15.24": ("cap-kwh", "cap-mfu-point", "cap-run-bill", "cap-run-report"),
+    "15.25": ("cap-reshard-reads",),
+    "15.26": ("cap-spares",),
 }

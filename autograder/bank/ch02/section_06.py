@@ -60,8 +60,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Up to 4 KiB the library sends eagerly, as in section 2.3: the bytes go off at once. If no receive "
-        "is posted yet, the receiver's side keeps them in a buffer. Of a larger message, only the first part is sent at "
-        "once, and the receiver fetches the rest when its receive is posted. Asking for the rest takes a time that "
+        "is posted yet, the receiver's side keeps them in a buffer. Of a larger message, only the first part is sent "
+        "at once, and the receiver fetches the rest when its receive is posted. Asking for the rest takes a time that "
         "does not depend on the size; then the bytes go straight to where they belong.",
         slips={
             1: "A second packet follows right behind the first and adds a fraction of 1 µs for its bytes.",

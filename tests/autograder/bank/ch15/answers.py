@@ -46,4 +46,5 @@ ESTIMATES = {
     "cap-405b-write": 14 * 405_853_388_800 / 2e12,
     "cap-mtbf": 54 * 24 / 419,
     "cap-young": math.sqrt(2 * 98 * 86_400) / 60,
+    "cap-spares": 28,
 }
