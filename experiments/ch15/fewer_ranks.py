@@ -63,4 +63,5 @@ class NotingReader(dcp.FileSystemReader):
         return sorted(found, key=lambda read: read.saved)
 
     def _chunks(self, name: str) -> Any:
-        return self.read_metadata().state_dict_metadata[name].chunks
+        stored: Any = self.read_metadata().state_dict_metadata[name]  # a tensor's, which has chunks
+        return stored.chunks

@@ -67,8 +67,8 @@ def test_the_time_outs_of_process_groups():
     said = " ".join((torch.distributed.init_process_group.__doc__ or "").split())
     assert "Default value is 10 minutes for NCCL and 30 minutes for other backends" in said
     assert torch.distributed.constants.default_pg_timeout.total_seconds() == 30 * 60
-    assert "10 minutes with NCCL and 30 with Gloo" in prose(3)
-    assert "30 minutes with Gloo and 10 with NCCL" in prose(2)
+    assert "10 minutes with NCCL and 30 minutes with Gloo" in prose(3)
+    assert "30 minutes with Gloo and 10 minutes with NCCL" in prose(2)
 
 
 #: Two ranks break the contract of section 3.1 in its three ways, each in a group of its own.
