@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import linecache
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,7 +34,10 @@ def install(files: Mapping[str, str], root: Path = ROOT) -> None:
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    importlib.invalidate_caches()
+    if files:  # a folder's finder may be one of modules in memory, which sees no files
+        for folder in [folder for folder in sys.path_importer_cache if folder.startswith(str(root))]:
+            del sys.path_importer_cache[folder]
+        importlib.invalidate_caches()
 
 
 def run(
