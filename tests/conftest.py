@@ -22,7 +22,7 @@ SENT = ("autograder", "demos", "experiments", "solutions")
 #: Processes share the cores: a moment's wait is no failure, and neither is an input that was slow to draw. Laws get
 #: more examples in ``make proof``.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
-settings.register_profile("course", settings.get_profile("laws"), max_examples=40)
+settings.register_profile("course", settings.get_profile("laws"), max_examples=25)
 settings.load_profile("course")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each

@@ -21,6 +21,7 @@ PLAIN = [item.id for item in bank.builds() if item.grade in ("call", "calls")]
 ONE = ["--only", "05-zero-memory", "--sandbox", "none"]
 
 
+@pytest.mark.proof(part="systems")
 def test_the_solutions_get_full_marks(tmp_path, key):
     """The closed forms here; the world items stand in ``test_full_marks.py``."""
     out, labs = tmp_path / "results.json", tmp_path / "labs"

@@ -86,6 +86,7 @@ HEARD = """document.addEventListener("copy", ({ target }) => {
 NONE = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"  # as on plain http
 
 
+@proof
 def test_copying_without_a_clipboard(browser, site):
     """Kills a button that says nothing and copies nothing on plain http: that of a function that the page cannot check,
     and that of a cell."""

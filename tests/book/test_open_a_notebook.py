@@ -100,6 +100,7 @@ def test_the_sentence_knows_what_pages_need():
     assert installed.Missing("one")._render_traceback_() == ["one"]
 
 
+@pytest.mark.proof(part="guides")
 def test_check_setup_says_what_works_on_native_windows():
     said = native_windows.run("from demos.ch01 import check_setup\nprint(check_setup.main([]))")
     assert "works here" in said

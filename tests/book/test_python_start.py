@@ -296,6 +296,7 @@ def test_a_wait_says_what_is_done_and_counts_the_seconds(site, visit):
     assert page.evaluate("waiting.textContent") == "done"
 
 
+@proof
 def test_without_a_network_every_wait_ends_with_that_word(site, visit):
     """A check, an explorer and both kinds of cell say what could not be loaded, why, and what to press; with a network,
     a file that is missing has no such reason.

@@ -430,6 +430,7 @@ def built(found):
     return found.locator("xpath=preceding-sibling::*[1]")
 
 
+@proof
 def test_a_changed_cell_survives_a_reload(visit, site):
     """Kills work that a reload loses: the editor is open with it, it is what runs, a cell of the same name on another
     page is left alone, and a draft that was thrown away stays away. Kills an editor below a built cell that does not
@@ -491,6 +492,7 @@ def test_a_draft_does_not_hide_a_cell_whose_result_waits_for_an_answer(visit, si
     assert not built(waiting).is_visible()
 
 
+@proof
 def test_where_no_ranks_can_start_the_page_says_why(visit, site):
     """One sentence with the way to the very cell, and other places for a function; nothing else changes."""
     watch = with_engine(visit, site, UNABLE)

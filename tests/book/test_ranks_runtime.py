@@ -204,12 +204,13 @@ def test_a_cell_that_ends_python_is_told_so(ranks, death, cause):
     assert ranks.works()
 
 
+@proof
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
         ("repr(functools.reduce(lambda x, _: [x], range(200_000), 0))", NESTED),
-        pytest.param("return functools.reduce(lambda x, _: (x,), range(200_000), 0)", NESTED, marks=proof),
-        pytest.param("os._exit(9)", "the process exited with status 9", marks=proof),
+        ("return functools.reduce(lambda x, _: (x,), range(200_000), 0)", NESTED),
+        ("os._exit(9)", "the process exited with status 9"),
     ],
 )
 def test_a_function_that_ends_a_rank_is_told_so(ranks, body, cause):

@@ -150,7 +150,8 @@ def test_a_link_under_the_mouse_can_be_read(shared, chapter):
         assert page.evaluate(PALE) == [1, []], theme
 
 
-@pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
+@proof
+@pytest.mark.parametrize("way", ["http", "file"])
 @pytest.mark.parametrize("chapter", ["book/01-first-program.html"])
 def test_the_way_back(visit, addresses, way, chapter):
     """The bar names the section in view, and who comes again is led there, from the page and from the opening page."""

@@ -196,6 +196,7 @@ def test_the_switch_is_kept_and_goes_both_ways(visit, addresses, chapter):
     assert watch.problems == []
 
 
+@proof
 @pytest.mark.parametrize("chapter", [CHAPTER])
 def test_nothing_flashes_and_nothing_moves(visit, addresses, chapter):
     """Veiled results are never drawn, and results that are open are drawn open, from the first frame on."""

@@ -256,10 +256,6 @@ def test_the_list_of_exercises_names_them_all_and_keeps_the_text_above():
     assert "| 5.6 | write `zero_memory` | `ch05/zero.py` |\n" in text
 
 
-def test_nothing_is_stale():
-    assert stubs.stale() == {}, "run make stubs"
-
-
 def test_check_names_what_is_stale(monkeypatch, capsys):
     monkeypatch.setattr(stubs, "stale", lambda: {ROOT / "labs" / "ch05" / "zero.py": "new text"})
     assert stubs.main(["--check"]) == 1

@@ -165,6 +165,7 @@ class Counting(concurrent.futures.ThreadPoolExecutor):
 # Whatever one submission does.
 
 
+@pytest.mark.proof(part="classes")
 def test_an_endless_loop_costs_the_others_nothing(tmp_path):
     """Kills a class that waits for the slow one: all others are kept while it still runs."""
     sources = {f"learner{number}": f"{RIGHT}# {number}\n" for number in range(8)}

@@ -125,6 +125,7 @@ def test_labs_import_in_it(copy):
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
+@pytest.mark.proof(part="guides")
 def test_no_hidden_input_stands_in_it(copy):
     with Exam(bank.builds(), b"a key of this term") as exam:
         assert leaks.standing(exam, contents(copy)) == {}

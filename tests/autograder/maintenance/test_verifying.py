@@ -266,6 +266,7 @@ def test_a_hidden_input_in_the_release_fails_the_proof(key, capsys, monkeypatch)
     assert "01-training-time: a hidden input is in labs/ch01/scale.py\n" in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="bank")
 def test_workers_find_the_same(key, capsys):
     chosen = ["verify", "--only", "05-zero-memory", "01-training-time", "04-fit-alpha-beta", "--key", key]
     assert main([*chosen, "--workers", "2"]) == 0

@@ -74,6 +74,7 @@ def test_the_reference_solves_it():
     assert one.passed, one.sentence
 
 
+@SYSTEMS
 @pytest.mark.xdist_group("systems")
 def test_in_few_steps_the_reference_learns(forked):
     """The course's own loop: far better than an untrained policy, which falls after about 20."""

@@ -298,6 +298,7 @@ def test_two_ranks_that_do_not_agree_read_so_and_others_agree_in_their_own_way(r
     assert verdict(Witness(runner, "another"), RANKS).wrong == ""
 
 
+@SYSTEMS
 def test_two_ranks_survive_together_and_a_stub_does_not(runner):
     """What no process alone can show: ranks that are killed apart resume from one step."""
     witness = Witness(runner, "survivor")

@@ -43,7 +43,7 @@ def test_a_dozen_are_kept():
 
 
 #: Those that take the time of all others: ranks that wait, and a loop that never ends.
-LONG = ("deadlock", "endless.py", "world")
+LONG = ("deadlock", "endless.py", "tensors.py", "world")
 
 
 @pytest.mark.parametrize(

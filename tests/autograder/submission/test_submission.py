@@ -246,6 +246,7 @@ def test_what_is_no_literal_is_no_answer(text):
     assert literal(ast.parse(text, mode="eval").body) is None
 
 
+@pytest.mark.proof(part="corpus")
 def test_a_cell_with_very_many_statements_is_read_in_time(tmp_path):
     """Kills: blanking out that grows with the square of the cell."""
     (tmp_path / "a.ipynb").write_bytes(cells("x=1\n" * 50_000))

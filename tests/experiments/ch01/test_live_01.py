@@ -55,6 +55,7 @@ def test_plain_spawning_sets_none_of_the_five(monkeypatch):
     assert os.environ["RANK"] == "7"
 
 
+@pytest.mark.proof(part="runs")
 def test_torchrun_sets_all_five_from_any_folder(monkeypatch, tmp_path):
     """Our own reader of these variables accepts them, and all processes are told of the same meeting place."""
     (tmp_path / "torch.py").write_text("raise RuntimeError('not the library')")
@@ -137,6 +138,7 @@ def test_where_two_have_one_rank_all_wait_for_the_key_of_the_rank_that_nobody_ha
     assert all(one.startswith("wait timeout after 1000ms, keys: /") and "/0/2" in one for one in said)
 
 
+@pytest.mark.proof(part="runs")
 def test_the_plain_program_of_the_page_runs_under_torchrun(tmp_path):
     """The file that the page shows, as it is printed there."""
     page = (Path(__file__).parents[3] / "book/01-first-program.ipynb").read_text(encoding="utf-8")

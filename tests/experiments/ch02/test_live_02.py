@@ -165,6 +165,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.proof(part="runs")
 def test_a_rank_that_waits_for_a_dead_one_gets_gloo_s_error():
     """Long before the timeout of 30 minutes, in the words of the page."""
     waiting = launched("torchrun", ranks=2, program=DEAD_PEER)[0]

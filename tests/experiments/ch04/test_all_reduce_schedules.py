@@ -169,6 +169,7 @@ def test_double_tree_with_the_best_chunks_is_near_the_limit():
     assert best < 0.4 * all_reduce_time("tree", 4 * GB, 8, 50 * GB, 5 * us)
 
 
+@pytest.mark.proof(part="runs")
 def test_the_simulated_crossing_is_where_the_page_says():
     """Kills a claim of 4.4: with a start-up for every chunk the trees win at 8 MB and lose at 32, on 64 ranks."""
     network = Network(50 * GB, 5 * us)

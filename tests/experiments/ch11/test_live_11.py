@@ -128,6 +128,7 @@ def test_a_round_as_a_table(random_pair):
 # Acceptance.
 
 
+@pytest.mark.proof(part="runs")
 def test_acceptance_is_measured_at_every_place():
     pair = tiny_pair()
     pieces = text_pieces(2, 8)
@@ -267,6 +268,7 @@ def test_masked_speculation_follows_the_masked_target(moods):
     assert chi_square(counts, law).p_value > 0.001
 
 
+@pytest.mark.proof(part="runs")
 def test_a_wrong_sampler_fails_under_a_mask_as_well(moods):
     law = masked_law(form_pair(), *moods)
     counts = pairs_drawn(form_pair(), *moods, count=300, draft_length=2, step=WRONG["residual"])

@@ -248,6 +248,7 @@ def test_the_stored_runs_are_what_the_program_gives(beta, seed):
     assert all(0 <= point.clipped < 0.5 for point in points)
 
 
+@RUNS
 @trained
 def test_grpo_learns_from_a_verifiable_reward():
     points = grpo(assemble(reference(), judged), Settings(beta=0.0), 10, 2)

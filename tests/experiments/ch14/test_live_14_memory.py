@@ -42,6 +42,7 @@ def test_ledger_and_living_tensors_agree(offload):
         assert (sample.loaded, sample.evicted) == (use.loaded + read, use.evicted)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.usefixtures("small")
 def test_training_moves_the_weights_and_leaving_frees_them():
     before = memory_runs.live_storages()

@@ -234,6 +234,7 @@ def killed():
     return survive(12, every=4, kills=KILLS, config=TINY)
 
 
+@pytest.mark.proof(part="systems")
 def test_after_four_kills_the_run_is_bit_for_bit_the_uninterrupted_one(plain, killed):
     """Weights, every loss and the order of the data; a rank dies in a step, while writing, and at once."""
     assert len(killed.deaths) == 4

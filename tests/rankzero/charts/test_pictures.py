@@ -204,6 +204,7 @@ def charted() -> dict[str, dict]:
     return found
 
 
+@pytest.mark.proof(part="runs")
 def test_cells_of_pages():
     """With the course's functions, what a cell shows in the page is what it shows in the notebook."""
     cells = charted()

@@ -40,6 +40,7 @@ def test_pairs_keep_the_sum(ranks):
     assert [one is None for one in held] == [rank % 2 == 0 and rank + 1 < ranks for rank in range(ranks)]
 
 
+@pytest.mark.proof(part="runs")
 def test_processes_of_torchrun_meet_and_have_the_places_that_it_gave_them():
     """Its own arithmetic: GROUP_RANK is the node, LOCAL_RANK the device."""
     seen = launched("torchrun", ranks=2, program=PROGRAM.format(join=inspect.getsource(join)))

@@ -148,7 +148,8 @@ def test_one_epoch_does_not():
     assert mean_return(run.policy) < 200
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=RUNS)])
+@RUNS
+@pytest.mark.parametrize("seed", [0, 1])
 def test_clipping_buys_tolerance_of_the_step_size(seed):
     """Ten times the rate and no limit of the gradients: a sixth of the steps of the stored runs tells them apart."""
     wild = "rate 1e-2, no norm limit"
@@ -161,7 +162,8 @@ def test_clipping_buys_tolerance_of_the_step_size(seed):
     assert clipped.reports[-1].episode_return > 1.5 * free.reports[-1].episode_return
 
 
-@pytest.mark.parametrize(("limit", "least"), [pytest.param(500, 1.0, marks=RUNS), (50, 15.0)])
+@RUNS
+@pytest.mark.parametrize(("limit", "least"), [(500, 1.0), (50, 15.0)])
 def test_a_cutoff_that_counts_as_an_end_is_a_bias(limit, least):
     assert value_near_the_end(steady(), False, limit) == pytest.approx(50, abs=1)
     assert value_near_the_end(steady(), True, limit) < 50 - least

@@ -171,4 +171,4 @@ def test_a_wrong_call_of_git_is_no_empty_change(tmp_path):
 
 def test_every_part_has_a_page_that_is_executed_twice():
     parts = [one.part for one in CHAPTERS if one.number in check.TWICE]
-    assert sorted(parts) == sorted(PARTS)
+    assert sorted(parts) == sorted(set(PARTS) - {"Capstone"})
