@@ -59,8 +59,8 @@ def training_flops(
     """Floating-point operations of a training run whose sequences may grow from phase to phase.
 
     A token costs 6 FLOP per matrix parameter, and for attention 12 per layer, per unit of width and per position of its
-    sequence (forward and backward; the whole square of scores, as published utilizations usually count it), or half of
-    that with ``causal``.
+    sequence (forward and backward; the whole square of scores, as the PaLM paper counts it), or half of that with
+    ``causal``.
 
     Args:
         parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not
