@@ -25,7 +25,7 @@ _SENDS = {
     "TP": "parts of every layer's result, several times per layer, and both wait for them",
     "CP": "keys and values of their halves of the sequence, in every layer",
     "PP": "a micro-batch's activations, once on the way forward, and their gradient on the way back",
-    "DP": "gradients and weights, once in a whole step, while the backward pass is still computing",
+    "DP": "gradients and weights, once in a whole step; much of this can overlap with computing",
 }
 
 
