@@ -56,15 +56,15 @@ QUESTIONS = (
         ),
         correct=0,
         derivation=(
-            "The rule of 20 was fitted to budgets of at most $3 \\times 10^{21}$ FLOP and to other data. Meta's team "
-            "fitted small runs of their own, extrapolated to 402B parameters and 16.55T tokens (section 3.2.1), and "
-            "report that the curve is flat around its minimum. Moving along $6ND = C$ by a third costs little loss, "
-            "and the smaller model is cheaper to serve forever."
+            "The rule of 20 was fitted to much smaller budgets and to other data. Meta's team fitted runs of their "
+            "own, of at most $10^{22}$ FLOP, and extrapolated to 402B parameters on 16.55T tokens (section 3.2.1). "
+            "They report that the curves grow flatter around the minimum as the budget grows. So a small move along "
+            "$6ND = C$ costs little loss, and a smaller model is cheaper to serve."
         ),
         slips={
-            1: "It was known, but it is a fit to much smaller runs on other data: a fit of one's own is worth more.",
-            2: "563B needs 40 percent more memory, and more pipeline stages provide it.",
-            3: "Along a fixed budget, too small a model loses as well: the best split is in between.",
+            1: "It was known, but it is a fit to much smaller runs on other data. A fit of one's own is worth more.",
+            2: "The weights and their state need 40 percent more memory, which more pipeline stages can provide.",
+            3: "With a fixed budget, a model can also be too small: the best split is in between.",
         },
     ),
 )

@@ -36,7 +36,7 @@ QUESTIONS = (
         slips=(
             Slip("That is every GPU at its full peak. At 40 percent it takes 2.5 times as long.", value=_days_at_peak),
             Slip(
-                "That divides by the peak with sparsity. The dense peak, which training uses, is half of it.",
+                "That divides by the peak with sparsity. The dense peak, for ordinary training, is half of it.",
                 value=lambda: _days(0.4, 2 * PEAK),
             ),
             Slip("That multiplies by 0.4 where it should divide.", value=lambda: _days_at_peak() * 0.4),
@@ -63,7 +63,7 @@ QUESTIONS = (
         "snapshot of pre-training.",
         slips={
             1: "Then the MFU would be near 50 %, more than any row of the paper's table.",
-            2: "Restarts are included: the interruptions were counted in that window.",
+            2: "The window is elapsed time: interruptions were counted in it, and their restarts are part of it.",
             3: "The paper does not print how long each stage took.",
         },
     ),

@@ -45,8 +45,8 @@ QUESTIONS = (
         ),
         derivation=(
             "$4 \\cdot 8 \\cdot 16 = 512$ all-reduces. In a ring of 8 each GPU sends $2 \\cdot \\frac78$ of 268 MB, "
-            "0.47 GB, so about 240 GB in all. Over the network that fills most of a step in which nothing else can go "
-            "on; over NVLink it is less than a tenth of it."
+            "0.47 GB, so about 240 GB in all. Over the network, that takes more than three quarters of a step, "
+            "and comes on top of it if nothing overlaps. Over NVLink, it takes less than a tenth of a step."
         ),
     ),
 )

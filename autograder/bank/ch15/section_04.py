@@ -24,8 +24,8 @@ QUESTIONS = (
         ),
         slips={
             1: "It keeps one micro-batch more, but of 7 layers instead of 8: compare 7 times 16 with 8 times 15.",
-            2: "It holds head and logits, half a gigabyte on each GPU, but it keeps a single micro-batch at a time.",
-            3: "The layer fewer balances computing time. Memory depends on the micro-batches in flight, too.",
+            2: "Head and fp32 logits take half a gigabyte each on a GPU, but it keeps a single micro-batch at a time.",
+            3: "A layer fewer makes up for the embedding or the head. But the micro-batches in flight differ, too.",
         },
     ),
 )

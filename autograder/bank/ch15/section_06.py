@@ -39,8 +39,8 @@ QUESTIONS = (
             Slip("That is as if every node failed once in 5.8 years, not every GPU.", value=lambda: 8 * MTBF / hour),
         ),
         derivation=(
-            "Any one GPU stops the whole job. In 5.8 years there are 16,384 interruptions, so one comes every "
-            "$5.8 \\cdot 365 \\cdot 24 / 16384$ hours."
+            "An interruption at any GPU stops the whole job. In 5.8 years there are 16,384 interruptions, so one comes "
+            "every $5.8 \\cdot 365 \\cdot 24 / 16384$ hours."
         ),
     ),
     Estimate(
@@ -68,7 +68,7 @@ QUESTIONS = (
                 value=10 * STALL / minute,
             ),
             Slip(
-                "A job that saves half as often as it fails loses a quarter of its time to repeated work.",
+                "That saves only twice for each failure: repeated work adds a quarter of the time.",
                 value=DAY_MTBF / 2 / minute,
             ),
         ),

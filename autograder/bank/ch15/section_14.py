@@ -66,6 +66,6 @@ QUESTIONS = (
             ),
         ),
         derivation="$6ND$ over GPU-hours times 3,600 times the peak, with $N$ = 404e9, $D$ = 15.6e12, 30.84 "
-        "million GPU-hours and 989.4 TFLOP/s. The hours include restarts, evaluations and whatever else used the GPUs.",
+        "million GPU-hours and 989.4 TFLOP/s. Whether the GPU-hours include restarts is not published.",
     ),
 )
