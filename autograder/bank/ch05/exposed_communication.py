@@ -68,8 +68,8 @@ EXERCISE = Build(
             8,
             "Walk through the buckets: each starts when it is ready and the one before it has ended.",
         ),
-        Group("layers alike", _uniform, 5, "With equal layers one bucket is left, or a queue that grows."),
-        Group("all hidden but the last", _hidden_quite, 4, "What ends before the backward pass is not exposed."),
+        Group("layers alike", _uniform, 5, "With equal layers, one bucket is exposed, or a queue that grows."),
+        Group("all hidden but the last", _hidden_quite, 4, "What ends before the backward pass ends is not exposed."),
         Group("zeros", _with_zeros, 5, "Times may be 0.", lambda _rng: [Case(([0], [0])), Case(([0, 0], [1, 2]))]),
     ),
     slips=(

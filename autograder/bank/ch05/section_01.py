@@ -17,10 +17,11 @@ QUESTIONS = (
             "the all-reduce raises an error or hangs, because the ranks hold different weights",
         ),
         correct=0,
-        derivation="After the all-reduce every rank has the same gradient, and so the same momentum. The optimizer "
-        "adds the same number to the weights $w_r$ of every rank $r$, and the difference $w_r - w_0$ never changes. "
-        "Each rank is trained with gradients that were computed for other weights, and the model that you save "
-        "depends on the rank that saves it. This is why DDP broadcasts the weights of rank 0 when it is constructed.",
+        derivation="After the all-reduce every rank has the same gradient, and so the same momentum. SGD without "
+        "weight decay then adds the same numbers to the weights $w_r$ of every rank $r$, and, up to rounding, the "
+        "difference $w_r - w_0$ never changes. Each rank is trained mostly with gradients that were computed for other "
+        "weights, and the model that you save depends on the rank that saves it. This is why DDP by default broadcasts "
+        "the weights of rank 0 when it is constructed.",
         slips={
             1: "The same step from different places leads to different places. An equal gradient closes no gap.",
             2: "Only gradients are averaged, never weights: nothing in the loop sees how far apart the weights are.",
@@ -45,8 +46,8 @@ QUESTIONS = (
         slips={
             1: "A sum of floats depends on the order of addition, and four ranks add in another order than one "
             "process.",
-            2: "A derivative is linear: the average of the ranks' gradients is exactly the gradient of the joined "
-            "batch.",
+            2: "A derivative is linear: with equally many rows on each rank, the average of the ranks' gradients is "
+            "the gradient of the joined batch.",
             3: "The sum of the four gradients is divided by four, so the step is as long as in one process.",
         },
     ),

@@ -18,14 +18,14 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="DDP fills its buckets in the order in which gradients arrive. That order is known only after a "
-        "backward pass has shown it; until then, by default, they wait in a single bucket. Then DDP makes buckets in "
-        "the order that it saw: the first one closes at 1 MiB, so that something starts early, the others at 25 MiB, "
-        "and what is left makes the last.",
+        "backward pass has shown it. Until then, by default, they wait in a single bucket. Then DDP makes buckets in "
+        "the order that it saw. The first one closes at 1 MiB, so that its all-reduce starts early, and the others "
+        "close at 25 MiB. What is left makes the last.",
         slips={
-            1: "These are the buckets from the second pass on. To fill them, DDP has to know which gradients come "
+            1: "These are the buckets from the second pass on. By default, DDP first finds out which gradients come "
             "first.",
-            2: "DDP never sends layers one by one. While it does not know the order, it keeps everything together.",
-            3: "The first bucket closes at 1 MiB, not at 25. And the first pass has a single bucket.",
+            2: "By default, DDP keeps all gradients together while it does not know their order.",
+            3: "The first bucket closes at 1 MiB, not at 25 MiB. And the first pass has a single bucket.",
         },
     ),
 )

@@ -21,7 +21,7 @@ QUESTIONS = (
         factor=1.5,
         scale=(0.1, 1000.0),
         landmarks=(
-            Landmark(0.1, "0.1 ms", "a small all-reduce within one node"),
+            Landmark(0.1, "0.1 ms", "a fiftieth of a layer"),
             Landmark(5.0, "5 ms", "one layer of the backward pass"),
             Landmark(200.0, "200 ms", "the whole backward pass"),
         ),
@@ -35,14 +35,14 @@ QUESTIONS = (
                 value=COMPUTE / ms,
             ),
             Slip(
-                "That is the backward pass without the communication, as if the two took turns on one stream.",
+                "That is the backward pass less all communication. What is exposed comes after the pass.",
                 value=LAYERS * (COMPUTE - SEND) / ms,
             ),
         ),
         derivation=(
             "Every all-reduce is done before the next layer's gradients are ready, so the stream is always free when a "
-            "layer needs it. Thirty-nine of the forty run beside the computation of the next layer. Only the last one "
-            "has nothing left to hide behind, and how many layers there are does not matter."
+            "layer needs it. Thirty-nine of the forty all-reduces run beside the computation of the next layer. Only "
+            "the last one has nothing left to hide behind, so the number of layers does not matter."
         ),
     ),
 )
