@@ -61,7 +61,7 @@ def _zero_says(stage: int) -> str:
         f"Stage 1. Rank 1 updates two weights only. It needs no optimizer states for the others: {total}",
         "Stage 2. Rank 1 updates two weights, so why keep six gradients? The other four are added up on the ranks that "
         f"use them: {total}",
-        "Stage 3. A layer's weights are needed only while it computes. So why keep them all the time? Now nothing is "
+        "Stage 3. A layer's weights are needed only while it computes. So why keep them all the time? Now no state is "
         f"stored twice: {total}",
     )[stage]
 

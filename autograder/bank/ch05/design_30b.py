@@ -46,13 +46,14 @@ QUESTIONS = (
         axes=(Axis("time of a step", "s"), Axis("cost of a step", "GPU-hours")),
         simulate=step_of_30b,
         derivation=(
-            "Stages 0 and 1 keep 4 bytes per parameter on each GPU, 120 GB: too much, whatever the number of GPUs. "
-            "Stage 2 keeps 60 GB of weights, which leaves room for small micro-batches only. Stage 3 slices all of it."
+            "Stages 0 and 1 keep at least 4 bytes per parameter on each GPU, 120 GB: too much, whatever the number of "
+            "GPUs. Stage 2 keeps 60 GB of weights: on 16 GPUs it does not fit, and on more it leaves room for "
+            "micro-batches of one or two sequences. Stage 3 slices all of it."
             "\n\n"
-            "Work is the same for every design, so GPU-hours are lost by sending alone. Stage 3 sends three times the "
-            "weights in *each* micro-step, so a large micro-batch, which needs few of them, is cheap, and more GPUs "
-            "make the step faster at almost the same price. Only when the GPUs are so many that the micro-batch must "
-            "shrink does speed cost something."
+            "Work is the same for every design, so the cost differs by the sending alone. Stage 3 sends about three "
+            "times the weights in *each* micro-step, so a large micro-batch, which needs few micro-steps, is cheap. "
+            "More GPUs make the step faster at almost the same price. Speed has a price only when the GPUs are so many "
+            "that the micro-batch must shrink."
         ),
     ),
 )

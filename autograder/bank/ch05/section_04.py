@@ -19,9 +19,9 @@ QUESTIONS = (
         correct=0,
         derivation="After the first pass every rank holds the average $G$ of the first micro-batches. In the second "
         "pass rank $r$ adds its own $g_r$, and the reduction averages $G + g_r$ over the ranks. The average of $G$ is "
-        "$G$. So the gradient is right, and all reductions but the last were paid for nothing.",
+        "$G$. So the gradient is right, and all reductions but the last were unnecessary.",
         slips={
-            1: "It is divided by the number of ranks after it has been added up over the ranks: equal numbers stay.",
+            1: "The ranks' numbers are added up before they are divided by the number of ranks: equal ones stay equal.",
             2: "DDP averages: it adds up and divides. The average of equal numbers is that number.",
             3: "The last reduction comes after the last micro-batch, so all ranks end with the same average.",
         },

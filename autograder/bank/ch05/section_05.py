@@ -27,7 +27,7 @@ QUESTIONS = (
         scale=(1.0, 1000.0),
         landmarks=(
             Landmark(14.0, "14 GB", "the weights in bf16"),
-            Landmark(80.0, "80 GB", "the memory of an H100"),
+            Landmark(80.0, "80 GB", "the memory of an H100 SXM"),
             Landmark(640.0, "640 GB", "a node of eight of them"),
         ),
         slips=(
@@ -46,7 +46,7 @@ QUESTIONS = (
         derivation=(
             "For each parameter: 2 bytes of bf16 weight and 2 of bf16 gradient, then in fp32, 4 bytes each, a master "
             "copy of the weight and Adam's two moments. The two copies of the weight and the narrow gradient take "
-            "exactly as much as an fp32 weight and its fp32 gradient. Mixed precision does not shrink the model state."
+            "exactly as much as an fp32 weight and its fp32 gradient, so this recipe does not shrink the model state."
         ),
     ),
 )

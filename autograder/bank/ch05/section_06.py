@@ -17,9 +17,9 @@ QUESTIONS = (
             "3.5, 3.5 and 4: the optimizer states, 12 bytes per weight, are gathered for the update",
         ),
         correct=0,
-        derivation="An all-reduce is a reduce-scatter of the gradients followed by an all-gather of their sums. "
+        derivation="A ring's all-reduce is a reduce-scatter of the gradients and an all-gather of their sums. "
         "Stages 1 and 2 keep the reduce-scatter, update between the two halves, and gather the new *weights* instead "
-        "of the sums: with 2 bytes for either, the same bytes. Stage 3 frees the gathered weights after the forward "
+        "of the sums, which are as many bytes. Stage 3 frees the gathered weights after the forward "
         "pass and gathers them again for the backward pass: three halves of an all-reduce instead of two.",
         slips={
             1: "A rank keeps a third of the states, but it computes a gradient for every weight and needs every "
