@@ -17,14 +17,14 @@ QUESTIONS = (
             "25,935: its slices, and all the layers whole, at the last one",
         ),
         correct=0,
-        derivation="The slices are always there. On top comes what has been gathered and not yet freed: with "
-        "resharding after the forward pass that is the layer in use, complete, in a buffer of its own. So the largest "
-        "layer decides how much room is needed: $17290 / 2 + 4810$. A model that is wrapped as a single unit is whole "
-        "in the middle of every step.",
+        derivation="The slices are always there. On top comes what has been gathered and not yet freed. With "
+        "resharding after the forward pass, and without prefetching, that is the layer in use, complete, in a buffer "
+        "of its own. So the largest layer decides how much room is needed: $17290 / 2 + 4810$. A model that is a "
+        "single unit is whole in the middle of every step.",
         slips={
             1: "A layer can only be applied when all of its weights are there.",
             2: "The layer is gathered into one piece of memory, so a second copy of rank 0's own half is in it.",
-            3: "This is what happens without resharding. By default a layer is freed as soon as it has been applied.",
+            3: "This is what happens without resharding. Here a layer is freed as soon as it has been applied.",
         },
     ),
     Choice(
@@ -39,9 +39,9 @@ QUESTIONS = (
             "layers twice as wide: each token then costs four times the computation",
         ),
         correct=0,
-        derivation="Gathering a weight takes the same time whatever is done with it, and the computation with it is 2 "
-        "FLOP per token. So the ratio of the two depends on the tokens of a rank's micro-batch, and on nothing else "
-        "but the link and the GPU.",
+        derivation="Gathering a weight takes the same time whatever is done with it. In the forward pass, the matrix "
+        "product with it costs 2 FLOP per token. So for one link, GPU and number format, the ratio of the two times "
+        "depends on the tokens of a rank's micro-batch only.",
         slips={
             1: "A unit twice as large has twice the weights to gather, too. Both times double.",
             2: "A rank receives all the slices that it does not own. With more ranks these are more, not fewer.",

@@ -32,7 +32,7 @@ QUESTIONS = (
             1: "Errors even out when they have both signs. Here all sums are equal, so all are rounded to the same "
             "side.",
             2: "The whole update is lost, not a part of it: between 1.0 and 1.0078 there is no number in bf16.",
-            3: "Rounding is not by chance. The sum is the same in each step, and so is the number it is rounded to.",
+            3: "This rounding is not random. The sum is the same in each step, and so is the number it is rounded to.",
         },
     ),
     Question(
@@ -86,8 +86,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="After scaling, the outlier is the format's largest number, and the others reach about a thousandth "
-        "of it. In E4M3 that is 0.448, and numbers above $2^{-6}$ keep all three bits of the mantissa, so nearly all "
-        "of the others are as exact as before. In E2M1 it is 0.006, and what is below 0.25 becomes 0.",
+        "of it. In E4M3 that is 0.448. Numbers from $2^{-6}$ on keep all three bits of the mantissa, so about nine in "
+        "ten of the others are as exact as before. In E2M1 it is 0.006, and what is below 0.25 becomes 0.",
         slips={
             1: "True for E2M1. A thousandth of 448 is 0.448, and E4M3 reaches down to $2^{-9} \\approx 0.002$.",
             2: "That holds for integers, which have one spacing. Near 0, floating-point numbers are closer together.",
