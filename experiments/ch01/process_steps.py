@@ -160,7 +160,7 @@ def _meets(state: Meeting, ranks: int) -> str:
         return f"Rank 0 opens the store and waits until all {ranks} processes have connected. {missing} are missing."
     writes = f"Rank {last} connects and writes where it can be reached."
     if missing:
-        return f"{writes} {missing} missing: init_process_group does not return."
+        return f"{writes} {missing} still missing, so init_process_group does not return."
     return f"{writes} Nobody is missing, so rank 0 writes its own address too."
 
 

@@ -94,7 +94,7 @@ EXERCISE = Build(
             edit=("return value + partner.item()", "return partner.item()"),
         ),
         Slip(
-            "The value traveled as float32, which holds 24 bits: a Python float is float64.",
+            "The value traveled as float32, which keeps 24 significant bits: a Python float is float64.",
             edit=(", dtype=torch.float64", ""),
         ),
         Slip(

@@ -93,7 +93,7 @@ EXERCISE = Build(
             edit=("[float(tensor) for tensor in heard]", "sorted(float(tensor) for tensor in heard)"),
         ),
         Slip(
-            "The values traveled as float32, which holds 24 bits: a Python float is float64.",
+            "The values traveled as float32, which keeps 24 significant bits: a Python float is float64.",
             edit=(", dtype=torch.float64", ""),
         ),
         Slip(

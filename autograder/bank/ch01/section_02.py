@@ -19,11 +19,11 @@ QUESTIONS = (
         correct=0,
         derivation="Matrix products, backward passes and communication release the interpreter's lock, so threads do "
         "overlap in them. What stays serial is the Python that starts them. A process has an interpreter and a memory "
-        "of its own, so a crash kills only that process directly, and it can run on any machine.",
+        "of its own, so a crash kills only that process directly. And each process can run on any machine.",
         slips={
             1: "A matrix product releases the lock while it computes, so two threads do overlap there.",
             2: "One process can use all devices of its node. Older data-parallel code did, with threads.",
-            3: "Threads share memory and need no copy at all: that is an argument for threads.",
+            3: "Threads share the host's memory and need no copy there: that is an argument for threads.",
         },
     ),
 )

@@ -50,7 +50,7 @@ QUESTIONS = (
                 slips=(
                     Slip("All three would reach the store then. Here two cannot connect to it.", value=2),
                     Slip("Then rank 1 would reach the store, and two of three would have joined.", value=3),
-                    Slip("A process that takes itself for rank 0 connects to nobody: it opens a store.", value=4),
+                    Slip("A process that thinks it is rank 0 connects to nobody: it opens a store.", value=4),
                 ),
             ),
             Part(
@@ -77,9 +77,9 @@ QUESTIONS = (
             ),
         ),
         derivation="Rank 0 opens the store and counts who joins. A process that was never started leaves the count one "
-        "short; the other reads the key of rank 0, which is not written before all have joined. With a wrong address "
-        "nobody else joins, and each says where it knocked. Three processes that take themselves for rank 0 all want "
-        "to listen at one port, and the system gives it to one of them. Two processes with one rank are counted as "
-        "two, so all have joined; then everybody waits for the key of the rank that nobody has.",
+        "short. The other waits for the key of rank 0, which is not written before all have joined. With a wrong "
+        "address nobody else joins, and each process says which address it tried. Three processes that all think they "
+        "are rank 0 want to listen at one port, and the system gives it to one of them. Two processes with the same "
+        "rank are counted as two, so all have joined. Then all wait for the key of the rank that nobody has.",
     ),
 )

@@ -21,7 +21,7 @@ QUESTIONS = (
         "group is [0, 2] and rank 1's first group is [1, 3]. Both are number 1, so ranks meet that do not belong "
         "together. Whether they hang or add up wrong numbers depends on who arrives first.",
         slips={
-            1: "With fewer calls the counts differ from rank to rank, and two groups get the same number.",
+            1: "With fewer calls, two different groups get the same number, and their members mix.",
             2: "Nobody compares the calls, and that is the trouble: a wrong meeting looks like a right one.",
             3: "That happens in some runs. In others all ranks finish, with wrong sums.",
         },
