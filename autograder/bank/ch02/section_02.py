@@ -22,7 +22,7 @@ QUESTIONS = (
         slips={
             1: "A receive that begins early still ends only when its message comes, after all hops before it.",
             2: "Count the hops, not the ranks: four ranks have three hops, and eight ranks have seven.",
-            3: "Logarithms belong to trees, where several ranks send at the same time. In a chain one does.",
+            3: "Logarithms belong to trees, where several ranks send at the same time. In a chain only one does.",
         },
     ),
 )

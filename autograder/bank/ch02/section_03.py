@@ -11,10 +11,10 @@ QUESTIONS = (
         title="Both send first",
         section="2.3",
         options=(
-            "both fail at the deadline, each in its send",
+            "both hang, each in its send",
             "both finish: a float is small enough to be buffered",
-            "one of them finishes, the other fails at the deadline",
-            "both fail at the deadline, each in its receive",
+            "one of them finishes, and the other hangs",
+            "both hang, each in its receive",
         ),
         correct=0,
         derivation="On Gloo a send does not return before the receiver has posted its receive, however small the "

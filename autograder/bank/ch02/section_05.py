@@ -44,7 +44,7 @@ QUESTIONS = (
         slips={
             1: "There is one message, and it goes one way. Nothing else is there for it to overlap with.",
             2: "`isend` returns at once, but the `wait` right after it waits for the receiver all the same.",
-            3: "A handle takes microseconds at most. What matters is whether anything happens before the wait.",
+            3: "PyTorch's blocking calls make a handle, too. What matters is whether anything happens before the wait.",
         },
     ),
 )

@@ -33,8 +33,8 @@ QUESTIONS = (
         scale=(1, 1e5),
         landmarks=(
             Landmark(1, "1", "the same bytes, so the same time"),
-            Landmark(10, "10", "ten times longer"),
-            Landmark(1000, "1,000", "as many times longer as there are messages"),
+            Landmark(10, "10", "ten times as long"),
+            Landmark(1000, "1,000", "as many times as there are messages"),
         ),
         slips=(
             Slip("That compares the bytes alone, but every message also has to start.", value=1),
