@@ -35,7 +35,7 @@ QUESTIONS = (
                 value=lambda: 8 * WEIGHTS / PORT,
             ),
             Slip(
-                "That sums up both directions of all links. The weights travel one way.",
+                "That counts both directions of all ports. The weights travel one way.",
                 value=lambda: WEIGHTS / 16 / PORT,
             ),
         ),
@@ -43,7 +43,7 @@ QUESTIONS = (
             "Together the eight ports move 400 GB/s. If each GPU fetches a different eighth of the weights, the "
             "network carries every byte once. Then the GPUs exchange their eighths over NVLink, which is nine times "
             "as fast: each receives seven eighths of 140 GB at 450 GB/s. One after the other, the two times add "
-            "up. In chunks they overlap, and the network alone takes almost as long as both."
+            "up. In many chunks they overlap, and together they take little more than the network alone."
         ),
     ),
 )

@@ -18,7 +18,7 @@ QUESTIONS = (
             "rank 4 sends to rank 5",
         ),
         derivation="Rank 7's number climbs from child to parent until it is part of the total on rank 0. Rank 4 has "
-        "added it on the way, but it does not have the other ranks' numbers yet, so it has nothing to hand to rank 5 "
-        "until the total comes back down.",
+        "added it on the way, but it does not have the numbers of ranks 0 to 3 yet, so it has nothing to hand to rank "
+        "5 until the total comes back down.",
     ),
 )
