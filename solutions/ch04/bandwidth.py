@@ -20,7 +20,7 @@ MEASURED = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadca
 
 
 def bus_bandwidth(operation: str, message_bytes: float, seconds: float, ranks: int) -> float:
-    """Bandwidth that the busiest wire carried, in bytes/s: comparable with a link's rate for any number of ranks.
+    """Bandwidth that the busiest wire carried if the algorithm was bandwidth-optimal, in bytes/s.
 
     S / t, which is what the user gets, times what a bandwidth-optimal algorithm moves over a rank's wire for each byte
     of S: 2(N-1)/N for all-reduce; (N-1)/N for all-gather, reduce-scatter and all-to-all; 1 for broadcast and reduce.

@@ -57,7 +57,7 @@ EXERCISE = Build(
     ),
     groups=(
         Group(
-            "rings and trees", _time, 9, "The number of ranks need not be a power of two: count levels upwards.", _times
+            "rings and trees", _time, 9, "The number of ranks need not be a power of two: round the levels up.", _times
         ),
         Group("powers of two", _power, 6, "All four algorithms take a power of two.", _powers),
         Group("nothing to send", _nothing, 5, "One rank moves nothing; zero bytes cost start-ups alone.", _nothings),
@@ -103,7 +103,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The double tree was halved twice: two trees carry half each, up and down: 2 S/B.",
+            "The double tree was halved twice. Two trees carry half each, both up and down, which makes 2 S/B.",
             edit=("(2 * message_bytes / bandwidth if", "(message_bytes / bandwidth if"),
         ),
     ),

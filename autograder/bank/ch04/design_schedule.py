@@ -49,8 +49,8 @@ QUESTIONS = (
             "step of the reduce-scatter."
             "\n\n"
             "Across, a ring of 12 nodes takes 22 steps and trees take about 8, so trees with few chunks suit the small "
-            "tensor. The large one wants all ports busy: many chunks, or the ring, which sends least. No choice is "
-            "best at both, and so a library chooses by size."
+            "tensor. The large one wants all ports busy: many chunks, or the ring, whose busiest port sends least. "
+            "No choice is best at both, so it pays to choose by size."
         ),
     ),
 )

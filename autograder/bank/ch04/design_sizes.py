@@ -58,8 +58,8 @@ QUESTIONS = (
             "\n\n"
             "What is left is a choice. A range that begins at 128 KiB describes the tensors well and the buckets "
             "fairly. A range that begins at 2 MiB describes the buckets better and the tensors worse. The best line "
-            "for the buckets alone is useless for the tensors. No single line is good for both, because the library "
-            "runs different algorithms and protocols: if you can, use two lines."
+            "for the buckets alone is useless for the tensors. No single line is best for both: if you can, use "
+            "two lines."
         ),
     ),
 )

@@ -64,13 +64,13 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The tool knows S and t, not what traveled: it multiplies $S/t$ by $\\frac{2(N-1)}{N}$, what a "
-        "ring of 16 would put on each wire. Over two nodes a tree sends one node's sum out and receives the total, $S$ "
-        "each way, whereas rings send nearly twice as much. And inside the node the switch that joins the GPUs can do "
-        "the adding itself (NVIDIA calls this NVLink SHARP), so that a GPU sends its data once.",
+        "ring of 16 would put on each wire. Over two nodes a tree sends one node's sum one way and the total the other "
+        "way, $S$ each, whereas rings send nearly twice as much each way. And inside the node the switch that joins "
+        "the GPUs can do the adding itself (NVIDIA calls this NVLink SHARP), so that a GPU sends its data once.",
         slips={
-            1: "Even over all links at once, rings push nearly 2 S out of each node: 16 GiB would take 80 ms at 400 "
-            "GB/s, and the table says 66.",
-            2: "Bus bandwidth is compared with one direction, and a ring, too, uses one direction of each link.",
+            1: "Even over all links at once, rings push nearly 2 S out of each node: 16 GiB would take at least 80 ms "
+            "at 400 GB/s, and the table says 66.",
+            2: "Bus bandwidth counts only what a GPU sends, which uses one direction. What it receives is not added.",
             3: "S is the tensor of one rank, counted once, and the time is right too.",
         },
     ),

@@ -17,13 +17,13 @@ QUESTIONS = (
             "neither of them",
         ),
         correct=0,
-        derivation="A barrier sends no data, but it has the start-ups of a collective: every rank must hear that every "
-        "other rank has arrived. That is a constant number of microseconds, which is a lot only next to a time of "
-        "microseconds.",
+        derivation="A barrier sends none of your data, but it has the start-ups of a collective: every rank must hear "
+        "that every other rank has arrived. That takes about as long after a small all-reduce as after a large one, so "
+        "it is a lot only next to a short time.",
         slips={
-            1: "When the barrier begins, the all-reduce is over: no bytes are under way.",
+            1: "A rank begins the barrier when its all-reduce is over, and the barrier sends none of the tensor.",
             2: "The barrier adds about as many microseconds to both, so the percentages differ.",
-            3: "A barrier's messages are empty, but each of them has to start, travel and be received.",
+            3: "A barrier's messages are empty or tiny, but each of them has to start, travel and be received.",
         },
     ),
     Choice(
@@ -39,13 +39,13 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The small sizes determine a line's start-up and the large ones its slope, which leaves it no "
-        "freedom in between. A copy over one link works the same way at every size, so nothing bends there. A library "
-        "switches from protocols that start fast but have little bandwidth to protocols that start slowly but have "
-        "the full bandwidth, so its curve is made of several lines.",
+        "freedom in between. These copies over one link stay close to a line at nearly every size. NCCL can switch "
+        "from protocols that start fast but have little bandwidth to protocols that start slowly but have the full "
+        "bandwidth, so its curve can be made of several lines.",
         slips={
             1: "In seconds, perhaps. The fit weighs relative errors, and the largest sizes determine its slope.",
             2: "The smallest copies all take about as long as a start-up, and that is what the fit takes from them.",
-            3: "A link has one rate, and the fit takes it from the largest copies.",
+            3: "The largest copies all run at nearly the same rate, and the fit takes it from them.",
         },
     ),
 )
