@@ -22,7 +22,7 @@ QUESTIONS = (
         slips={
             1: "The number of empty slots stays the same, but a slot is as long as the passes of one micro-batch.",
             2: "The pipeline fills once and drains once in each step, however many micro-batches follow one another.",
-            3: "More micro-batches shorten the empty slots, but filling and draining never disappear.",
+            3: "More micro-batches shorten the empty slots. But the pipeline still fills and drains.",
         },
     ),
 )

@@ -39,8 +39,8 @@ QUESTIONS = (
         ),
         derivation=(
             "An expert expects 16 of the 1,024 assignments. Random counts scatter around their mean by about its "
-            "square root, here 4. On a bell curve, one draw in 64 is more than 2.2 deviations above the mean, so the "
-            "largest of 64 is near 2.4: about 10 rows more than 16."
+            "square root, here 4. On a bell curve, the largest of 64 draws is on average 2.3 deviations above the "
+            "mean. These counts are a little skewed, so it is about 10 rows more than 16."
         ),
     ),
 )
