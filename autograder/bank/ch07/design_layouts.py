@@ -108,11 +108,11 @@ DESIGNS = (
         DENSE,
         "Start with memory. ZeRO-1 leaves 4 bytes per parameter on every replica, so the states fit only if TP and PP "
         "divide the model by eight or more. ZeRO-3 divides them by all 64 GPUs, whatever TP and PP are. Activations "
-        "are the other half: without recomputation TP 1 has no room for those of a single sequence, and TP 2 just has."
+        "come on top: without recomputation, those of a single sequence do not fit with TP 1 and just fit with TP 2."
         "\n\n"
         "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
         "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "
-        "Stages idle only briefly here, because a replica has many micro-batches; sixteen stages are slow for another "
+        "Stages idle only briefly here, because a replica has many micro-batches. Sixteen stages are slow for another "
         "reason: the last one has the output head, the vocabulary's matrix, in addition to its layers.",
     ),
     _design(
@@ -169,11 +169,11 @@ REASONS = (
             "With four stages a replica takes a whole node, so that the all-reduces of TP 2 have to cross the network.",
         ),
         "With TP 2 a replica takes 2 of a node's 8 GPUs, so four of a group's 32 members share a node, and the group "
-        "has four ports there. With PP 4 as well a replica fills the node: each of a group's 8 members is in another "
-        "node, with a single port. So a quarter of the weights still takes more than two thirds of the time. And a "
-        "replica now runs 128 micro-batches where it ran 32, each with a quarter of the computing to hide a gather "
-        "behind. (Her pipeline also misses the card's limit on memory, by half a GB, and two stages would not: a "
-        "group then has two ports in each node, and hides its gathers.)",
+        "has four ports there. With PP 4 as well, a replica fills the node: each of a group's 8 members is in a "
+        "different node, with a single port. So gathering a quarter of the weights still takes more than two thirds of "
+        "the time. And a replica now runs 128 micro-batches instead of 32, each with a quarter of the computing to "
+        "hide a gather behind. (Her pipeline also exceeds the card's memory limit, by half a GB. Two stages would not: "
+        "a group then has two ports in each node, and its gathers are hidden.)",
         {
             1: "Idle time is $(p-1)/m$ of the work, and a replica has 128 micro-batches for its four stages.",
             2: "A stage gathers its own layers only. The two can be combined, but the weights travel in every "

@@ -183,7 +183,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "`send` waits until the message is taken: two ranks that send to each other never go on. Use `isend`.",
+            "On Gloo, `send` waits for the receiver: two ranks that send to each other never go on. Use `isend`.",
             edits=(
                 (
                     "sending.append(dist.isend(y.detach().contiguous(), rank + 1))",
@@ -196,7 +196,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The received activation asks for no gradient: x.grad is None and the chain is cut. `requires_grad_()`.",
+            "The received activation asks for no gradient, so x.grad is None. Call `requires_grad_()` on it.",
             edits=(("x.requires_grad_() if rank > 0 else x", "x"), ("x.grad.contiguous()", "x.grad")),
         ),
         Slip(
@@ -207,7 +207,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The stage was run without autograd: there is no graph, so nothing to go back through.",
+            "The stage was run without autograd, so there is no graph for the backward pass.",
             edits=(
                 ("            y = module(", "            with torch.no_grad():\n                y = module("),
                 (

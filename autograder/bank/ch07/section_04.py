@@ -20,7 +20,7 @@ QUESTIONS = (
         derivation="Stage $i$ runs $p - 1 - i$ forwards to warm up and one more before its first backward: $p - i$ "
         "micro-batches of 2 GB each, with $p = 4$.",
         slips={
-            1: "Only the first stage holds four micro-batches. The last one goes backward after its first forward.",
+            1: "Only the first stage holds four micro-batches. The last stage runs a backward after each forward.",
             2: "That is the warm-up alone. One more forward comes before the first backward.",
             3: "That is GPipe, which holds all 12 micro-batches.",
         },

@@ -18,7 +18,7 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Every layer sees the same input and the same gradient as in the uncut model, and the gradients of "
-        "its micro-batches are added in ascending order there and here. A message copies numbers and rounds nothing.",
+        "the micro-batches are added in ascending order in both. A message copies numbers and rounds nothing.",
         slips={
             1: "Sending a float64 copies its bits. Only arithmetic rounds.",
             2: "The activations are sent in float64, the type that they have.",
@@ -38,7 +38,7 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Rank 0 sends the activation of micro-batch 1 while rank 1 sends the gradient of micro-batch 0. "
-        "Neither of them receives, so neither send returns: the circle of chapter 2.",
+        "Neither of them receives, so neither send returns: a cycle of waits as in chapter 2.",
         slips={
             1: "The order of the messages is not the problem: both ranks send at the same time, and neither receives.",
             2: "It would be slower if it finished. But rank 0 and rank 1 send to each other at the same time.",

@@ -17,11 +17,11 @@ QUESTIONS = (
             "exactness: later chunks work with weights from the step before",
         ),
         correct=0,
-        derivation="A micro-batch visits every rank once for each chunk, so there are about $v$ times as many "
-        "boundaries to cross. And rank 0 runs $p$ micro-batches through each of its first $v - 1$ chunks. Then "
-        "micro-batch 0 enters its last chunk, and while it visits $p - 1$ other ranks and its gradient comes back "
-        "through as many, rank 0 starts $2(p-1)$ more. With that one, it holds $(v-1)p + 2(p-1) + 1$ chunks of a "
-        "$v$-th of a stage: $p + (p-1)/v$ whole stages' worth instead of $p$.",
+        derivation="A micro-batch visits every rank once for each chunk, so it crosses about $v$ times as many "
+        "boundaries. As for memory, rank 0 first runs $p$ micro-batches through each of its first $v - 1$ chunks. Then "
+        "micro-batch 0 enters rank 0's last chunk. While it visits the $p - 1$ other ranks and its gradient comes "
+        "back, rank 0 starts $2(p-1)$ more passes. So it holds the activations of $(v-1)p + 1 + 2(p-1)$ chunks, "
+        "each a $v$-th of a stage: $p + (p-1)/v$ whole stages' worth instead of $p$.",
         slips={
             1: "The warm-up gets longer, not shorter: rank 0 has to start all of its chunks before it can go back.",
             2: "Chunks that are neighbors in the model are on different GPUs, so every boundary becomes a message.",
