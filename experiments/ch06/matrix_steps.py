@@ -173,8 +173,8 @@ def _pair_says() -> list[str]:
     first, second, total = contributions(0), contributions(1), input_gradient()
     return [
         "Forward, column cut. Both ranks use all of x, and each computes its slice. Nothing is sent.",
-        f"Backward, column cut. A gradient of 1 arrives for each number of a slice. Rank 0 sends {_listed(first)} back "
-        f"to x, rank 1 {_listed(second)}: each has the share that came through its own columns.",
+        f"Backward, column cut. A gradient of 1 arrives for each number of a slice. Rank 0 finds {_listed(first)} "
+        f"for x, rank 1 {_listed(second)}: each has the share that came through its own columns.",
         f"An all-reduce adds the two shares: {first[0]:g} + {second[0]:g} = {total[0]:g} and {first[1]:g} + "
         f"{second[1]:g} = {total[1]:g}, the whole gradient of x on both ranks.",
         f"Forward, row cut. An all-reduce adds the partial sums: both ranks have {_listed(whole())}.",
@@ -330,7 +330,8 @@ def _mlp_says(mlp: Mlp) -> list[str]:
         "ReLU sets negative numbers to zero. It acts on every number by itself, so a slice is all that it needs.",
         f"The four inner features meet the rows of B, {_listed(DOWN)}. Each rank has the rows for its own features and "
         f"adds up: {mlp.sums[0]:g} on rank 0, {mlp.sums[1]:g} on rank 1.",
-        f"Only now is anything sent: g adds {mlp.sums[0]:g} and {mlp.sums[1]:g}, and both ranks have {mlp.output:g}.",
+        f"This is the first thing that the ranks send: g adds {mlp.sums[0]:g} and {mlp.sums[1]:g}, and both have "
+        f"{mlp.output:g}.",
     ]
 
 

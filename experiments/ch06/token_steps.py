@@ -57,8 +57,8 @@ def _listed(values: Sequence[float]) -> str:
 
 def _sequence_says(states: Sequence[Sequence[Sequence[float]]]) -> list[str]:
     return [
-        f"Norm. Rank 0 has the tokens {_listed(states[0][0])}, rank 1 {_listed(states[0][1])}. A norm acts on every "
-        "token by itself, so each rank handles only its own.",
+        f"Norm. Rank 0 has tokens 0 and 1, with the values {_listed(states[0][0])}, and rank 1 tokens 2 and 3, with "
+        f"{_listed(states[0][1])}. A norm acts on every token by itself, so each rank handles only its own.",
         "All-gather. The matrices need all tokens, so both ranks collect them. This takes the place of f.",
         f"Split matrices. Rank 0 multiplies by {WEIGHTS[0]}, rank 1 by {WEIGHTS[1]}: partial sums for all four tokens, "
         "none of them final.",

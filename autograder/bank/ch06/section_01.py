@@ -19,7 +19,7 @@ QUESTIONS = (
         correct=0,
         derivation="Ranks that hold slices only have to exchange them: an all-gather, one trip around the ring. Ranks "
         "that hold partial sums have to add them up and hand the sums out again: an all-reduce, two trips. So if "
-        "everyone needs the whole result, the column cut sends half as much.",
+        "every rank needs the whole result, the column cut sends half as many bytes.",
         slips={
             1: "Those numbers are summands. None of them is final, and adding them up takes a trip of its own.",
             2: "What they end with is the same, but summands travel once to be added and the sums travel again.",

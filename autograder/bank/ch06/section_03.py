@@ -18,13 +18,13 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Cut by rows, the first layer gives partial sums, and a nonlinearity has to see the finished sum: "
-        "$\\mathrm{ReLU}(3 - 4) \\ne \\mathrm{ReLU}(3) + \\mathrm{ReLU}(-4)$. So an all-reduce would be needed in the "
-        "middle, where the activations are four times as wide, and the slices at the end would have to be gathered on "
-        "top of that.",
+        "$\\mathrm{ReLU}(2 - 4) \\ne \\mathrm{ReLU}(2) + \\mathrm{ReLU}(-4)$. So an all-reduce would be needed in the "
+        "middle, where the activations are wide (in GPT-3 four times as wide as at the ends). The slices at the end "
+        "would have to be gathered as well.",
         slips={
             1: "There is a nonlinearity between the layers. It can act on a slice, but not on a summand.",
             2: "The slices at the end do need an all-gather, but what goes wrong comes first, at the nonlinearity.",
-            3: "3 and -4 are on different sides of zero: ReLU of the sum is 0, and the sum of the ReLUs is 3.",
+            3: "The summands 2 and -4 are on different sides of zero: ReLU of the sum is 0, the sum of the ReLUs is 2.",
         },
     ),
 )

@@ -35,7 +35,7 @@ QUESTIONS = (
         slips={
             1: "In data parallelism, yes, where ranks see different data. Here they hold different parts of one sum.",
             2: "Weights and inputs are equal, but the gradients that arrive come from different query heads.",
-            3: "The copies would stay equal, and the model would learn from one rank's query heads only.",
+            3: "The copies would stay equal, but the KV head would learn from one rank's query heads only.",
         },
     ),
     Question(
@@ -62,7 +62,7 @@ QUESTIONS = (
                 slips=(
                     Slip("8 heads on 16 ranks: each is held by more than one.", value=1),
                     Slip(
-                        "There is no half of a head: where ranks outnumber the heads, these are copied.",
+                        "This chapter cuts no head in two: where ranks outnumber the KV heads, these are copied.",
                         value=KV_HEADS / 16,
                     ),
                     Slip("That is how many query heads read one key-value head.", value=HEADS / KV_HEADS),
@@ -70,7 +70,7 @@ QUESTIONS = (
             ),
         ),
         derivation="Each of $t$ ranks holds $64/t$ query heads. As long as $t$ divides 8, it also holds $8/t$ KV "
-        "heads; beyond that each of these is copied to $t/8$ ranks, which add up its gradient. So from 8 ranks to 16, "
-        "a rank's query heads halve, and its keys and values do not.",
+        "heads. With 16, 32 or 64 ranks, each of these is copied to $t/8$ ranks, which add up its gradient. So from 8 "
+        "ranks to 16, a rank's query heads halve, and its keys and values do not.",
     ),
 )
