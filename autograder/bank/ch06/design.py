@@ -68,10 +68,10 @@ QUESTIONS = (
             "ranks. These would also span two nodes. Each GPU would cross by its own port with an eighth of every "
             "tensor, and still communicate for more than half as long as it computes. What remains is a trade. Four "
             "ranks with sequence parallelism and selective recomputation lose the least time and fill most of the "
-            "memory. Eight ranks halve the memory and lose twice as much. Recomputing everything saves more memory, "
-            "but repeats the forward pass and its collectives."
+            "memory. Eight ranks halve the memory and lose almost twice as much time. Recomputing everything saves "
+            "more memory, but repeats the forward pass and its collectives."
             "\n\n"
-            "With flash attention, which never stores the attention matrix, the results are those of selective "
+            "With flash attention, which never stores the attention matrix, a layer keeps as much as with selective "
             "recomputation."
         ),
     ),

@@ -24,7 +24,7 @@ QUESTIONS = (
         slips={
             1: "Each of the two moves half of what an all-reduce moves: one trip around the ring, not two.",
             2: "A rank handles fewer tokens between the collectives, but it still has to receive all the others.",
-            3: "In each step of a ring one slice moves, but there are N-1 steps in each collective.",
+            3: "In each step of a ring a rank sends one slice, but on $N$ ranks each collective has $N-1$ steps.",
         },
     ),
 )

@@ -45,7 +45,7 @@ QUESTIONS = (
         ),
         slips=(
             Slip(
-                "That is one direction: the backward pass sends as much as the forward pass.",
+                "That is the forward pass alone: the backward pass sends as much.",
                 value=lambda: step_traffic() / 2,
             ),
             Slip(
@@ -59,7 +59,7 @@ QUESTIONS = (
         derivation=(
             "One activation tensor has 4,096 times 8,192 numbers, 67 MB in bf16. A ring all-reduce sends nearly twice "
             "that, 117 MB. A layer takes four all-reduces, two forward and two backward, and there are 80 layers: 320 "
-            "times 117 MB. That is twice the GPU's share of the weights, in every step, for a single sequence."
+            "times 117 MB. That is about twice the GPU's share of the weights, in every step, for a single sequence."
         ),
     ),
     Question(
@@ -78,7 +78,7 @@ QUESTIONS = (
                         value=lambda: overhead(NVLINK4.bandwidth) / 2,
                     ),
                     Slip(
-                        "That takes 0.09 ms per all-reduce, but each sends 117 MB over 450 GB/s.",
+                        "That counts 0.09 ms for an all-reduce, but 117 MB at 450 GB/s take 0.26 ms.",
                         value=100 * 4 * LAYERS * 0.09 * ms / COMPUTE,
                     ),
                 ),
@@ -96,7 +96,7 @@ QUESTIONS = (
             ),
         ),
         derivation="In a step each GPU sends 80 times 4 all-reduces of 117 MB, or 37.6 GB, as the run above printed. "
-        "Divide by 450 and by 50 GB/s, and both times by 300 ms. The next layer waits for every all-reduce, so each of "
-        "them makes the step longer.",
+        "Divide by 450 and by 50 GB/s, and both times by 300 ms. Nothing is hidden behind computation here, so each "
+        "all-reduce makes the step longer.",
     ),
 )

@@ -30,7 +30,9 @@ QUESTIONS = (
             Landmark(80.0, "80 GB", "the memory of a GPU"),
         ),
         slips=(
-            Slip("That is a single activation tensor: a layer keeps 17 of them and the attention matrix.", value=0.05),
+            Slip(
+                "That is a single activation tensor: a layer keeps as much as 17, and the attention matrix.", value=0.05
+            ),
             Slip(
                 "That leaves out the attention matrix: 96 heads keep a number for every pair of 2,048 tokens, three "
                 "times over.",
@@ -39,9 +41,10 @@ QUESTIONS = (
             Slip("That is the whole model, all 96 layers.", value=lambda: GPT3_175B.layers * gpt3_layer()),
         ),
         derivation=(
-            "An activation tensor has 2,048 times 12,288 numbers, 50 MB in bf16. The layer keeps about 17 of these, "
-            "which makes 0.9 GB. The attention matrix has 96 times 2,048 times 2,048 entries, and 5 bytes are kept for "
-            "each: another 2 GB. So the activations of one sequence take nearly as much memory as the layer's weights."
+            "An activation tensor has 2,048 times 12,288 numbers, 50 MB in bf16. The layer keeps as much as 17 of "
+            "these, 0.9 GB. The attention matrix has 96 times 2,048 times 2,048 entries, and 5 bytes are kept for "
+            "each: another 2 GB. So the activations of one sequence take four fifths of the memory of the layer's "
+            "weights."
         ),
     ),
 )
