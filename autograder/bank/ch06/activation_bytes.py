@@ -82,12 +82,17 @@ EXERCISE = Build(
         Case((LLAMA3_70B, 0, 8)),
     ),
     groups=(
-        Group("one rank", _plain, 5, "Count the tensors around the layers, those inside, and the attention matrix."),
+        Group(
+            "one rank",
+            _plain,
+            5,
+            "Count the tensors around the matrices, those between them, and the attention matrix.",
+        ),
         listed(
             "split and recomputed",
             _split_of_each,
             "Full recomputation keeps only the layer's input, selective drops the attention matrix and nothing else. "
-            "Without sequence parallelism, only what is inside the split layers is divided.",
+            "Without sequence parallelism, only what is between the split matrices is divided.",
         ),
         listed(
             "newer layers",

@@ -58,7 +58,7 @@ EXERCISE = Build(
         listed(
             "batches",
             _other_batches,
-            "There may be one rank, no batch or two dimensions of it, or nothing but zeros.",
+            "There may be one rank, no batch dimension or two of them, or an input of zeros.",
         ),
     ),
     slips=(

@@ -33,7 +33,7 @@ QUESTIONS = (
         "gradient holds what flowed back from its own query heads, and the gradient of the shared head is the sum. It "
         "is the rule behind $f$: if several ranks use the same tensor, its gradient is the sum of theirs.",
         slips={
-            1: "In data parallelism, yes, where ranks see different data. Here they hold different parts of one sum.",
+            1: "That is right in data parallelism, where ranks see different data. Here they hold parts of one sum.",
             2: "Weights and inputs are equal, but the gradients that arrive come from different query heads.",
             3: "The copies would stay equal, but the KV head would learn from one rank's query heads only.",
         },
@@ -50,7 +50,9 @@ QUESTIONS = (
                 lambda: heads_of(16, 0),
                 tolerance=0,
                 slips=(
-                    Slip("That is on 8 ranks. Twice the ranks, half the heads.", value=lambda: heads_of(8, 0)),
+                    Slip(
+                        "That is on 8 ranks. Twice as many ranks have half as many each.", value=lambda: heads_of(8, 0)
+                    ),
                     Slip("That is how many ranks there are: the 64 query heads are divided among them.", value=16),
                 ),
             ),
@@ -60,7 +62,7 @@ QUESTIONS = (
                 lambda: heads_of(16, 2),
                 tolerance=0,
                 slips=(
-                    Slip("8 heads on 16 ranks: each is held by more than one.", value=1),
+                    Slip("With 8 KV heads on 16 ranks, more than one rank holds each head.", value=1),
                     Slip(
                         "This chapter cuts no head in two: where ranks outnumber the KV heads, these are copied.",
                         value=KV_HEADS / 16,
