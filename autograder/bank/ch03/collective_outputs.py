@@ -78,7 +78,7 @@ EXERCISE = Build(
             edit=("at_root(_joined(lists))", "everywhere(_joined(lists))"),
         ),
         Slip(
-            "`reduce` left the other ranks their input: nothing is promised there, and the library overwrites it.",
+            "`reduce` left the other ranks their input: nothing is promised there, and the library may overwrite it.",
             edit=("at_root(total())", "[total() if rank == root else lists[rank] for rank in range(ranks)]"),
         ),
         Slip(

@@ -77,7 +77,7 @@ EXERCISE = Build(
             edit=("x.double().sum()", "x.double().mean() * x.numel()"),
         ),
         Slip(
-            "The sum was kept in float32, which has 24 bits: small terms are lost.",
+            "The sum was kept in float32, which has 24 significant bits: small terms are lost.",
             edits=(
                 (
                     "[x.double().sum(), x.numel()], dtype=torch.float64",

@@ -102,7 +102,7 @@ EXERCISE = Build(
             edit=("    dist.all_reduce(largest, dist.ReduceOp.MAX)\n", ""),
         ),
         Slip(
-            "No maximum was subtracted: the exponentials overflow to infinity, or all become 0.",
+            "No maximum was subtracted: with large logits the exponentials overflow to infinity, or all become 0.",
             edit=("(x - largest).exp()", "x.exp()"),
         ),
         Slip(

@@ -98,7 +98,7 @@ EXERCISE = Build(
         ),
         Slip(
             "Whole tensors went around the ring, N/2 times the bytes, and every rank added in another order, so the "
-            "bits differ from rank to rank: cut the tensor, and let one rank finish each chunk.",
+            "bits can differ from rank to rank: cut the tensor, and let one rank finish each chunk.",
             edit=(
                 "    return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
                 (

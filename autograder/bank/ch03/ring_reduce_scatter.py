@@ -35,7 +35,7 @@ EXERCISE = Build(
             "uneven chunks", _scattered_of_each, "Chunk sizes differ by one when the ranks do not divide the length."
         ),
         listed("few elements", few_elements, "There may be one rank, fewer elements than ranks, or no elements."),
-        Group("long tensors", long_tensors, 1, "Tensors may be long: sends and receives then overlap."),
+        Group("long tensors", long_tensors, 1, "Tensors may be long: wait for a message before you use its buffer."),
     ),
     slips=(
         Slip(

@@ -19,12 +19,12 @@ QUESTIONS = (
         correct=0,
         derivation="A rank has to wait for the data that it needs. In a broadcast this data comes from the root, so a "
         "late *root* holds up everybody, and a late receiver need not hold up anyone. A library may still make some "
-        "ranks wait: those that hand the data on to the late rank. The MPI standard leaves that open. Except for a "
-        "barrier, a collective that returns says nothing about whether the other ranks have even called it.",
+        "ranks wait: those that hand the data on to the late rank. The MPI standard leaves that open. A completed "
+        "collective tells you only that the ranks whose data you needed have called it. A barrier waits for all ranks.",
         slips={
-            1: "That is true of an all-reduce, where all need rank 3's numbers. Which of them does a broadcast need?",
-            2: "The root may leave once its own sends are done; another rank may hand the data on to rank 3.",
-            3: "Each needs the root's tensor, and it has that as soon as it arrives.",
+            1: "In an all-reduce they wait, because all need rank 3's numbers. Whose numbers does a broadcast need?",
+            2: "The root may leave once its own sends are done. Another rank may hand the data on to rank 3.",
+            3: "Each of them needs only the root's tensor, and may go on as soon as it arrives.",
         },
     ),
     Choice(
@@ -41,10 +41,10 @@ QUESTIONS = (
         correct=0,
         derivation="The library pairs calls by their order, not by their tensors: the first call of one rank meets "
         "the first call of the other. So rank 0's $a$ is added to rank 1's $b$, and then rank 0's $b$ to rank 1's "
-        "$a$. Operation, size and type agree, so nothing can notice.",
+        "$a$. Operation, size and type agree, so the library cannot notice.",
         slips={
-            1: "Both ranks make two calls of the same kind and size. They pair up, only not in the way you meant.",
-            2: "For that, the library would have to know which tensor is which. It pairs first with first.",
+            1: "Both ranks make two calls of the same kind and size. The calls pair up, but not in the way you meant.",
+            2: "For that, the library would have to know which tensor is which. It pairs first calls with first calls.",
             3: "To the library a tensor has no name: it could only compare operation, size and type, which agree.",
         },
     ),

@@ -17,10 +17,10 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="`reduce` promises a result on the root. On the other ranks the buffer is scratch space: a library "
-        "that adds along a chain or a tree leaves partial sums in it. Copy the tensor first if you still need it.",
+        "that adds along a chain or a tree may leave partial sums in it. Copy the tensor first if you still need it.",
         slips={
             1: "The result is promised on the root alone, but nothing protects the other ranks' tensors.",
-            2: "A blocking call leaves partial sums behind just the same.",
+            2: "A blocking call may leave partial sums behind just the same.",
         },
     ),
 )

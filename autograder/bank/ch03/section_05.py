@@ -16,7 +16,7 @@ QUESTIONS = (
                 "GB",
                 lambda: 2 * (8 - 1) * 1.0,
                 slips=(
-                    Slip("That is one way: what comes in has to go out again.", value=7.0),
+                    Slip("That counts one direction: rank 0 both receives and sends.", value=7.0),
                     Slip("Rank 0 does not send to itself.", value=16.0),
                 ),
             ),

@@ -19,7 +19,7 @@ QUESTIONS = (
         ),
         derivation="A chunk moves one rank to the right in each step. It ends its first trip on the rank of its own "
         "number, so it starts one rank further on: chunk 2 starts on rank 3, and passes ranks 0 and 1 on its way to "
-        "rank 2. Then the finished sum starts a second trip, on which nobody adds.",
+        "rank 2. The finished sum then makes a second trip, on which nobody adds.",
     ),
     Choice(
         id="03-chunk-owner",

@@ -51,7 +51,7 @@ QUESTIONS = (
         derivation=(
             "You hardly need a formula. Each rank sends almost every byte of the tensor twice, once while the sums "
             "are formed and once while they are handed out: $2 \\cdot \\frac{63}{64} \\cdot 14 \\approx 28$ GB. The "
-            "link carries 50 GB in a second. The number of GPUs hardly matters."
+            "link carries 50 GB in a second. Beyond a few GPUs, their number hardly matters."
         ),
     ),
     Choice(
@@ -68,12 +68,12 @@ QUESTIONS = (
         correct=0,
         derivation="The formula is a lower bound as long as the *ranks* do the adding: then some link must carry "
         "$2\\frac{N-1}{N}S$ bytes. A switch that adds receives every rank's tensor once and returns the sum once, "
-        "about $S$ per link. So a time below the bound does not mean that the links are faster. It means that "
+        "about $S$ per link. So this time below the bound does not mean that the links are faster: "
         "another algorithm ran.",
         slips={
             1: "900 GB/s is both directions together. A rank of the ring sends at most 450.",
             2: "In every step each rank already sends and receives at full rate: both directions are in use.",
-            3: "Two benchmarks on this node agree to within 1 percent, and the difference here is 7.",
+            3: "Two benchmarks on this node agree to within 1 percent, and the difference here is 7 percent.",
         },
     ),
 )

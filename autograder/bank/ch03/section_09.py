@@ -24,7 +24,7 @@ QUESTIONS = (
             1: "That is exact arithmetic. Near $10^8$, float32 numbers are 8 apart.",
             2: "That happens if whole tensors go around and each rank adds for itself. Here one rank finishes each "
             "chunk, and the others copy it.",
-            3: "It is lost only if it meets a large number. Some chunks add the large numbers first.",
+            3: "It is lost only if it meets a large number. In some chunks the large ones cancel before the last 1.",
         },
     ),
 )

@@ -91,7 +91,7 @@ QUESTIONS = (
         slips={
             1: "An all-reduce brings every rank all gradients, and an owner needs its own chunk only.",
             2: "Each of the two is half of an all-reduce: together they are a whole one.",
-            3: "One root would receive everything, and after the scatter no rank would have all weights.",
+            3: "A reduce brings the whole sum to one root, and after the scatter no rank would have all weights.",
         },
     ),
 )
