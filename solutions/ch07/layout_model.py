@@ -83,8 +83,9 @@ def step_parts(layout: Layout, job: Job, replicas_inside: bool = False) -> dict[
     (4 all-reduces of a layer, 6 with recomputation), ``CP`` (keys and values go round a ring 2 times, or 3), ``EP``
     (4 all-to-alls, or 6), ``PP`` (an activation and a gradient for each chunk). ``idle`` is the pipeline's idle time.
     ``DP`` is what gathering weights and scattering gradients takes beyond the compute that hides it: two thirds of a
-    micro-batch's time once a step, or with ZeRO-3 in every micro-batch. Each group has the bandwidth that its place on
-    the nodes gives it, by ``bandwidths``; ranks are numbered with TP innermost, then CP, EP, PP and DP.
+    micro-batch's time once a step. ZeRO-2 scatters gradients after every micro-batch, and ZeRO-3 gathers weights in
+    every one as well. Each group has the bandwidth that its place on the nodes gives it, by ``bandwidths``; ranks are
+    numbered with TP innermost, then CP, EP, PP and DP.
 
     Args:
         layout: how the job is split.
@@ -187,10 +188,15 @@ def _others(ranks: int) -> float:
 
 
 def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, rates: Mapping[str, float]) -> float:
-    """Seconds of data-parallel communication that compute does not hide."""
+    """Seconds of data-parallel communication that compute does not hide.
+
+    Whole gradients are reduced once a step, slices of them (ZeRO-2 and 3) after every micro-batch.
+    """
     shared, experts = parameters_on_gpu(layout, model)
     ranks = layout.dp * layout.cp
     gather = 2 * (shared * _others(ranks) / rates["dp"] + experts * _others(ranks // layout.ep) / rates["experts"])
+    backward = unit * 2 / 3
     if layout.zero < 3:
-        return max(0.0, 2 * gather - unit * 2 / 3)
-    return microbatches * max(0.0, 2 * gather - unit) + max(0.0, gather - unit * 2 / 3)
+        sliced = (microbatches - 1) * max(0.0, gather - backward) if layout.zero == 2 else 0.0
+        return sliced + max(0.0, 2 * gather - backward)
+    return microbatches * max(0.0, 2 * gather - unit) + max(0.0, gather - backward)

@@ -100,6 +100,7 @@ def step_time(layout, job):
         late = m * max(0.0, 2 * gather - unit) + max(0.0, gather - 2 / 3 * unit)
     else:
         late = max(0.0, 2 * gather - 2 / 3 * unit)
+        late += (m - 1) * max(0.0, gather - 2 / 3 * unit) * (layout.zero == 2)
     return unit * (m + (p - 1) / v) + late
 
 
