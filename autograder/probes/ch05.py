@@ -1,4 +1,5 @@
-"""Drivers of chapter 5: gradients that are averaged, an optimizer that steps, a shard that gets a gradient.
+"""Drivers of chapter 5: gradients that are averaged, an optimizer that steps, a shard that gets a gradient, equal
+starts, a step of several micro-batches.
 
 All answers are values. Whether gradients are averaged in place shows in the tensors that held them before. Types are
 reported by the child, and the values would give a lie away: another type rounds differently.
@@ -61,3 +62,30 @@ def gathered(program, shard, numel, upstream):
     if value.requires_grad:
         value.backward(upstream)
     return {"value": value.detach(), "gradient": shard.grad}
+
+
+def started(program, values, buffer):
+    """A model has these parameters, the last of them frozen, and this buffer; the answer holds them afterwards."""
+    model = torch.nn.Module()
+    for index, value in enumerate(values):
+        model.register_parameter(f"weight_{index}", torch.nn.Parameter(value, index < len(values) - 1))
+    model.register_buffer("running", buffer)
+    held = [*model.parameters(), *model.buffers()]
+    program(model)
+    now = [*model.parameters(), *model.buffers()]
+    return {
+        "values": [tensor.detach() for tensor in held],
+        "the same tensors": [new is old for new, old in zip(now, held, strict=True)],
+    }
+
+
+def accumulated(program, weight, inputs, targets, pieces, steps=1, max_norm=1.0):
+    """A linear model in DDP takes steps of so many micro-batches, all from these rows; SGD has momentum."""
+    model = torch.nn.Linear(*reversed(weight.shape), bias=False, dtype=weight.dtype)
+    with torch.no_grad():
+        model.weight.copy_(weight)
+    replica = torch.nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(replica.parameters(), lr=0.1, momentum=0.5)
+    batches = [*zip(inputs.chunk(pieces), targets.chunk(pieces), strict=True)]
+    norms = [program(replica, optimizer, batches, torch.nn.functional.mse_loss, max_norm) for _ in range(steps)]
+    return {"norms": norms, "weight": model.weight.detach()}
