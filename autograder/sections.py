@@ -454,7 +454,7 @@ ITEMS = {
     "5.14": ("05-reduce-to-slice", "05-gather-parameter", "05-no-sync-memory"),
     "5.15": ("05-fp16-edge", "05-round-to-format", "05-fp8-which-way", "05-fp8-activations"),
     "5.16": ("05-doublings", "05-loss-scaler", "05-scale-credit", "05-debug-clip", "05-debug-norm"),
-    "5.17": ("05-staleness", "05-delayed-sgd"),
+    "5.17": ("05-staleness", "05-delayed-sgd", "05-parameter-server"),
     "5.18": (
         "05-profile-first",
         "05-profile-gap",
