@@ -425,6 +425,7 @@ ITEMS = {
         "05-comm-ratio",
         "05-scaling",
         "05-accumulate",
+        "05-effective-batch",
         "05-accumulation-steps",
         "05-accumulated-step-time",
     ),

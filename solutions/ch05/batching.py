@@ -1,5 +1,5 @@
-"""Batch sizes: micro-steps per batch, the learning rate for a batch size, the largest useful batch, and stale
-gradients.
+"""Batch sizes: a batch from its parts, micro-steps per batch, the learning rate for a batch size, the largest useful
+batch, and stale gradients.
 
 Standard library only. Times are in seconds; batches are counts of sequences (or of tokens, in one unit throughout).
 """
@@ -10,6 +10,25 @@ import math
 from collections.abc import Sequence
 
 from rankzero import checks
+
+
+def effective_batch(micro_batch: int, micro_steps: int, gpus: int, gpus_per_replica: int = 1) -> int:
+    """Rows of one optimizer step, over all GPUs.
+
+    Args:
+        micro_batch: rows of one forward and backward pass of a replica; at least 1.
+        micro_steps: such passes in one optimizer step; at least 1.
+        gpus: of the whole run; at least 1.
+        gpus_per_replica: GPUs that share one replica of the model, and work on the same rows; at least 1.
+
+    Raises:
+        ValueError: ``gpus_per_replica`` does not divide ``gpus``, so that GPUs are left over.
+    """
+    checks.count(micro_batch=micro_batch, micro_steps=micro_steps, gpus=gpus, gpus_per_replica=gpus_per_replica)
+    replicas, left_over = divmod(gpus, gpus_per_replica)
+    if left_over:
+        raise ValueError(f"gpus_per_replica must divide gpus = {gpus}, got {gpus_per_replica}")
+    return micro_batch * micro_steps * replicas
 
 
 def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) -> int:

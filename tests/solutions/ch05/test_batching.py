@@ -15,6 +15,7 @@ from solutions.ch05.batching import (
     accumulation_steps,
     debug_loss,
     delayed_sgd,
+    effective_batch,
     gradient_noise_scale,
     largest_stable_rate,
     learning_rate_at,
@@ -29,6 +30,23 @@ counts = st.integers(1, 300)
 @given(counts, counts, counts)
 def test_the_micro_steps_train_on_the_whole_batch(steps, micro_batch, ranks):
     assert accumulation_steps(steps * micro_batch * ranks, micro_batch, ranks) == steps
+
+
+@given(counts, counts, counts, st.integers(1, 16))
+def test_the_batch_comes_back_from_its_parts(micro_batch, steps, replicas, each):
+    """One rank for each replica: the other direction."""
+    batch = effective_batch(micro_batch, steps, replicas * each, each)
+    assert accumulation_steps(batch, micro_batch, replicas) == steps
+
+
+def test_batch_of_llama_3():
+    """Llama Team (2024), arXiv:2407.21783, table 4: 16,384 GPUs, 8 by 16 to a replica, 16 sequences each: 16M."""
+    assert effective_batch(1, 16, 16_384, 8 * 16) * 8192 == 2**24
+
+
+def test_gpus_that_make_no_replica():
+    with pytest.raises(ValueError, match=r"gpus_per_replica must divide gpus = 12, got 8$"):
+        effective_batch(4, 64, 12, 8)
 
 
 @given(st.integers(1, 10_000), counts, counts)
