@@ -9,7 +9,7 @@ from autograder.items import Build, Case, Group, Promise, Right, Slip, Tensor
 
 
 def sent_once(case: Case, _values: Values, events: Events) -> str | None:
-    """Broadcasts alone, and of no more bytes than the model has."""
+    """Broadcasts alone, and of as many bytes as the model has."""
     if len(case.args) == 1:
         return None
     values, buffer = case.args[0]
@@ -19,8 +19,8 @@ def sent_once(case: Case, _values: Values, events: Events) -> str | None:
         other = next((event.operation for event in mine if event.operation != "broadcast"), None)
         if other:
             return f"rank {rank} called {other}: the first rank's values are broadcast"
-        if (sent := sum(event.sent for event in mine)) > size:
-            return f"rank {rank} handed in {sent:,} bytes; each tensor once is {size:,} bytes"
+        if (moved := sum(event.sent + event.received for event in mine)) != size:
+            return f"rank {rank} took part in broadcasts of {moved:,} bytes; each tensor once is {size:,} bytes"
     return None
 
 
