@@ -148,7 +148,7 @@ def _holds(now: Moment) -> str:
     """The micro-batches that each rank holds."""
     *first, last = map(str, now.held)
     held = f"{', '.join(first)} and {last}" if first else last
-    return f"Meanwhile they hold {held} micro-batches."
+    return f"In the last unit they hold {held} micro-batches."
 
 
 def _says(chart: Chart, time: int) -> str:

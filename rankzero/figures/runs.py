@@ -264,7 +264,7 @@ def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture
     axes.set_xticks(range(ranks), [f"{rank}\ngets{space}{received[rank]:g}" for rank in range(ranks)])
     axes.set(ylabel="from rank", xlabel=f"to rank ({unit})")
     slowest = max(sent + received, default=0)
-    picture.alt = f"What {ranks} ranks send to each other; the largest row or column sum is {slowest:g} {unit}."
+    picture.alt = f"What {ranks} ranks send to each other; at most {slowest:g} {unit} leave a rank or come to it."
     return picture
 
 

@@ -48,7 +48,7 @@ QUESTIONS = (
             "Every bucket pays $2(N-1)\\alpha$, 0.63 ms here. A bucket of 25 MB needs 0.98 ms for its bytes, 1.6 ms "
             "in all. So 560 such buckets take 0.9 s, longer than the backward pass. From 100 MB on they fit. Larger "
             "buckets then save at most 0.09 s more, because the bytes take the same time however they are cut. But "
-            "nothing hides the last bucket, and its time grows with its size. Beyond 1 GB it takes longer than the "
+            "nothing hides the last bucket, and its time grows with its size. At 3 GB it takes longer than the "
             "step can afford. Every size in between is defensible. With more ranks the smallest of these sizes grows. "
             "With these links, the default of DDP, 25 MiB, suits smaller groups."
         ),

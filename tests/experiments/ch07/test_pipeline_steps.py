@@ -81,7 +81,7 @@ def test_the_sentences_say_who_works_who_waits_and_what_is_held():
     scenes = frames(one_f_one_b_scene, 6)
     assert scenes[1].says == (
         "From 0 to 2: rank 0 runs F0 and F1; rank 1 waits for activation 0, then runs F0; "
-        "rank 2 waits for activation 0. Meanwhile they hold 2, 1 and 0 micro-batches."
+        "rank 2 waits for activation 0. In the last unit they hold 2, 1 and 0 micro-batches."
     )
     assert max(moment(played(), 2 * step).held[0] for step in range(7)) == 3
     assert "rank 2 is done" in scenes[6].says
