@@ -97,7 +97,7 @@ def test_each_kind_earns_what_it_deserves(the_class):
     assert set(scores["good"]) == {8.0}
     assert set(scores["stub"]) == {0.0}
     assert max(scores["slip"]) < 8.0
-    assert len(set(scores["mutant"])) > (2 if the_class.size > 20 else 0)
+    assert len(set(scores["mutant"])) > (1 if the_class.size > 20 else 0)
     hostile = {title: scores[title] for title in a_class.STEADY if title in scores}
     assert len(hostile) == the_class.size // 5
     assert set(map(tuple, hostile.values())) == {(0.0,)}
