@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch06.quantities import HIDDEN, LAYERS, RANKS, SEQUENCE, layer_bytes, step_bytes
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.facts.hardware import H100_SXM, IB_NDR, NVLINK3, NVLINK4
 from rankzero.facts.units import GB, MB, ms
 
@@ -219,5 +219,29 @@ QUESTIONS = (
         derivation="$8\\,\\frac{t-1}{t} \\cdot 2 s b h$ bytes over $B = 450$ GB/s, against $72\\, b s h^2$ FLOP on $t "
         "= 8$ GPUs of $F = 494.7$ TFLOP/s:\n\n$$\\frac{2 (t-1) F}{9 h B}$$\n\nwith $h = 8192$. Neither $b$ nor $s$ is "
         "left.",
+    ),
+    Choice(
+        id="06-time-share",
+        kind="trace",
+        title="Wider, by the clock",
+        section="6.16",
+        bonus=True,
+        options=(
+            "it falls to about half each time, as the formula says",
+            "it falls faster: the products take four times as long, and the all-reduce less than twice as long",
+            "it stays: both tensors and matrices grow with the width",
+            "it rises: the messages double, while the products are divided among the ranks",
+        ),
+        correct=1,
+        derivation=(
+            "The products grow with the square of the width, $16 s h^2/t$ FLOP for an MLP forward. The message grows "
+            "with the width, but a time is $\\alpha + m/B$: as long as the start-up $\\alpha$ is much of it, twice the "
+            "bytes take less than twice the time. The formula has no $\\alpha$, so it holds for large messages."
+        ),
+        slips={
+            0: "The formula leaves out the start-ups, and messages this small are mostly start-up.",
+            2: "The tensor has s h numbers, a matrix 4 h h: one grows with h, the other with its square.",
+            3: "Each rank has 1/t of the products at any width, so this divisor does not change.",
+        },
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autograder.bank.ch06.quantities import GPT3_HIDDEN, GPT3_LAYERS, GPT3_SEQUENCE, gpt3_layer
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.facts.units import GB
 
 activations = lazily("solutions.ch06.activations")
@@ -174,5 +174,29 @@ QUESTIONS = (
         ),
         derivation="The peak is $\\lceil L/k \\rceil\\,c + k\\,a$, lowest near $k = \\sqrt{L c/a}$: try the whole "
         "numbers around it, with $a = c$ and $L = 100$, then with $a = 17 c$ and $L = 80$.",
+    ),
+    Choice(
+        id="06-offload",
+        kind="trace",
+        title="Copy or compute again",
+        section="6.19",
+        bonus=True,
+        options=(
+            "offloading: 43 ms are more than 31",
+            "offloading: the copies go out and come back, 86 ms against 31",
+            "recomputation: it adds its 31 ms, while copies add only what outlasts the computation beside them",
+            "neither: both run beside the computation of other layers",
+        ),
+        correct=2,
+        derivation=(
+            "In the forward pass a layer's copy has 31 ms of computation beside it and takes 43, so each layer adds 12 "
+            "ms. In the backward pass the copy back has 62 ms beside it and adds nothing. Recomputation occupies the "
+            "GPU's own multiprocessors for 31 ms. So offloading wins here, although its copies take longer."
+        ),
+        slips={
+            0: "A copy and a computation use different parts of the machine and can run at the same time.",
+            1: "Both directions count only where they outlast the computation beside them: 31 ms, then 62 ms.",
+            3: "Recomputation needs the GPU's arithmetic, which the other layers need as well.",
+        },
     ),
 )
