@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autograder.bank.ch04.shared import cube_mesh, names
-from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.facts.hardware import NVLINK2, NVLINK3, PCIE3
+from autograder.items import Choice, Estimate, Landmark, Part, Question, Slip, lazily
+from rankzero.facts.hardware import NVLINK2, NVLINK3, NVLINK4, PCIE3, PCIE5
 from rankzero.facts.units import GB, ms
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
@@ -125,5 +125,34 @@ QUESTIONS = (
             2: "All reach it, at different rates: through SYS a card is far slower.",
             3: "NVLinks join GPUs; the way to a card is PCIe.",
         },
+    ),
+    Estimate(
+        id="04-nvlink-pcie",
+        title="NVLink beside PCIe",
+        section="4.11",
+        bonus=True,
+        label="bus bandwidth over NVLink 4, over that through PCIe 5",
+        unit="times",
+        answer=lambda: NVLINK4.bandwidth / PCIE5.bandwidth,
+        factor=1.5,
+        scale=(1.0, 100.0),
+        landmarks=(
+            Landmark(2.0, "2", "one generation of PCIe and the next"),
+            Landmark(18.0, "18", "the NVLinks of an H100"),
+        ),
+        slips=(
+            Slip(
+                "That compares both directions of NVLink with one of PCIe: data sheets print the sum for NVLink.",
+                value=2 * NVLINK4.bandwidth / PCIE5.bandwidth,
+            ),
+            Slip(
+                "That compares one direction of NVLink with the sum of both of PCIe.",
+                value=NVLINK4.bandwidth / (2 * PCIE5.bandwidth),
+            ),
+        ),
+        derivation=(
+            "Between two ranks each sends $2 \\cdot \\frac12 S = S$ bytes, whatever the link, and 256 MiB are enough "
+            "for start-ups not to count. So the factor is that of the links, 450 GB/s to 63 GB/s in one direction."
+        ),
     ),
 )

@@ -25,5 +25,6 @@ ESTIMATES = {
     "04-small-big-world": 1024 * 5e-6 * 50e9 / 1e6,
     "04-crossover": 114 * 5e-6 / (2 / 64) * 50e9 / 1e6,
     "04-cross-node": 2 * 7 / 8 * (20 / 450 + 2.5 / 50),
+    "04-nvlink-pcie": 450 / 63,
     "04-tokens-to-balance": 2 * 7 / 8 * (20 / 450 + 2.5 / 50) * 495e12 / 60e9,
 }
