@@ -751,6 +751,6 @@ ITEMS = {
     "15.22": ("cap-simulate-run", "cap-90", "cap-crash", "cap-failure-cost", "cap-month"),
     "15.23": ("cap-debug-resume",),
     "15.24": ("cap-kwh", "cap-mfu-point", "cap-run-bill", "cap-run-report"),
-    "15.25": ("cap-reshard-reads",),
+    "15.25": ("cap-reshard-reads", "cap-shard-reads"),
     "15.26": ("cap-spares",),
 }

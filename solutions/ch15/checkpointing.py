@@ -1,4 +1,5 @@
-"""How often to checkpoint a training job that failures interrupt, how much time that wastes, and what a failure costs.
+"""How often to checkpoint a training job that failures interrupt, how much time that wastes, what a failure costs, and
+what a rank reads of shards that another number of ranks saved.
 
 Standard library only. Times are in seconds, but any one unit will do: the same unit comes out.
 """
@@ -151,3 +152,32 @@ def debug_interval(checkpoint_seconds: float, mtbf_hours: float) -> float:
     """
     checks.positive(checkpoint_seconds=checkpoint_seconds, mtbf_hours=mtbf_hours)
     return math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60
+
+
+def shard_reads(rows: int, saved: int, ranks: int, rank: int) -> list[tuple[int, int, int]]:
+    """What one rank keeps of each shard of a weight that was saved by another number of ranks.
+
+    The rows are cut in order, before and after: every shard has ``ceil(rows / number of ranks)`` of them, but the last
+    shards may have fewer, or none.
+
+    Args:
+        rows: of the whole weight; at least 1.
+        saved: ranks that saved a shard each; at least 1.
+        ranks: ranks that load the weight; at least 1.
+        rank: the one that reads, from 0 to ``ranks - 1``.
+
+    Returns:
+        For each saved shard whose rows this rank needs, in the order of the shards: the rank that saved it, the first
+        row to keep and the row after the last. Both are counted from the shard's own first row.
+    """
+    checks.count(rows=rows, saved=saved, ranks=ranks)
+    checks.count(0, ranks - 1, rank=rank)
+    mine, theirs = math.ceil(rows / ranks), math.ceil(rows / saved)
+    first, end = rank * mine, min((rank + 1) * mine, rows)
+    reads = []
+    for shard in range(saved):
+        base = shard * theirs
+        start, stop = max(first, base), min(end, base + theirs)
+        if start < stop:
+            reads.append((shard, start - base, stop - base))
+    return reads

@@ -35,7 +35,7 @@ GENERAL = frozenset(
             "links-close",
             "buckets-close",
         ),
-        *("zero-formula", "blocks", "newer-layer", "halves-torch", "elastic-text"),
+        *("zero-formula", "muon", "blocks", "newer-layer", "halves-torch", "elastic-text"),
         *("checkpoint-close", "fsdp-names", "profile-close", "procedure", "writing-stall", "async-example"),
     )
 )

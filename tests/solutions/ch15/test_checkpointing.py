@@ -3,11 +3,18 @@
 import math
 
 import pytest
+import torch
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.special import lambertw
 
-from solutions.ch15.checkpointing import checkpoint_waste, checkpoint_write_time, debug_interval, failure_cost
+from solutions.ch15.checkpointing import (
+    checkpoint_waste,
+    checkpoint_write_time,
+    debug_interval,
+    failure_cost,
+    shard_reads,
+)
 from solutions.ch15.checkpointing import optimal_checkpoint_interval as interval
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -250,3 +257,16 @@ def test_cost_is_the_mean_of_many_failures():
 
 def test_young_in_minutes():
     assert debug_interval(98, 24) == pytest.approx(interval(98, 24 * HOUR, "young") / MINUTE)
+
+
+@given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 9))
+def test_shards_read_make_the_shards_of_torch(rows, saved, ranks):
+    """``torch.chunk`` cuts the rows, as ``fully_shard`` does: what is read of its shards is the rank's own shard."""
+    weight = torch.arange(rows)
+    files, wanted = weight.chunk(saved), weight.chunk(ranks)
+    for rank in range(ranks):
+        reads = shard_reads(rows, saved, ranks, rank)
+        found = [row for shard, start, stop in reads for row in files[shard][start:stop].tolist()]
+        assert found == (wanted[rank].tolist() if rank < len(wanted) else [])
+        assert all(0 <= start < stop <= len(files[shard]) for shard, start, stop in reads)
+        assert len({shard for shard, *_ in reads}) == len(reads)
