@@ -43,7 +43,7 @@ def relay(value: float, increment: float) -> float:
 def receive_while(work: Callable[[], Any], buffer: torch.Tensor, src: int) -> Any:
     """Receive a tensor while this rank computes something.
 
-    The receive is posted before the work begins, and waited for when the work is done: neither delays the other.
+    The receive is posted before the work begins, and waited for when the work is done: neither waits for the other.
 
     Args:
         work: a function without arguments; it is called once.

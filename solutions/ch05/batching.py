@@ -19,16 +19,12 @@ def effective_batch(micro_batch: int, micro_steps: int, gpus: int, gpus_per_repl
         micro_batch: rows of one forward and backward pass of a replica; at least 1.
         micro_steps: such passes in one optimizer step; at least 1.
         gpus: of the whole run; at least 1.
-        gpus_per_replica: GPUs that share one replica of the model, and work on the same rows; at least 1.
-
-    Raises:
-        ValueError: ``gpus_per_replica`` does not divide ``gpus``, so that GPUs are left over.
+        gpus_per_replica: GPUs that share one replica of the model, and work on the same rows; at least 1, and it
+            divides ``gpus``.
     """
     checks.count(micro_batch=micro_batch, micro_steps=micro_steps, gpus=gpus, gpus_per_replica=gpus_per_replica)
-    replicas, left_over = divmod(gpus, gpus_per_replica)
-    if left_over:
-        raise ValueError(f"gpus_per_replica must divide gpus = {gpus}, got {gpus_per_replica}")
-    return micro_batch * micro_steps * replicas
+    checks.require(gpus % gpus_per_replica == 0, f"divide gpus = {gpus}", gpus_per_replica=gpus_per_replica)
+    return micro_batch * micro_steps * (gpus // gpus_per_replica)
 
 
 def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) -> int:

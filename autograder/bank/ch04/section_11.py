@@ -105,27 +105,6 @@ QUESTIONS = (
         derivation="$\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 8$, $S = 1$ GB, and for $B$ the slowest hop of "
         "the ring: 15.75 GB/s through SYS, 50 GB/s over NV2.",
     ),
-    Choice(
-        id="04-numa",
-        kind="trace",
-        title="Who drives the network card",
-        section="4.11",
-        bonus=True,
-        options=(
-            "one whose GPU's row says PIX or PXB for NIC0",
-            "the one of GPU1, from cores 32-63",
-            "any: all reach NIC0",
-            "one whose GPU has the most NVLinks",
-        ),
-        correct=0,
-        derivation="SYS is the way through both processors, and cores 32-63 belong to the other one. PIX and PXB stay "
-        "below one host bridge: data goes from the GPU to the card without passing a processor.",
-        slips={
-            1: "SYS is the farthest of all codes: its data crosses the link between the processors.",
-            2: "All reach it, at different rates: through SYS a card is far slower.",
-            3: "NVLinks join GPUs; the way to a card is PCIe.",
-        },
-    ),
     Estimate(
         id="04-nvlink-pcie",
         title="NVLink beside PCIe",
@@ -154,5 +133,26 @@ QUESTIONS = (
             "Between two ranks each sends $2 \\cdot \\frac12 S = S$ bytes, whatever the link, and 256 MiB are enough "
             "for start-ups not to count. So the factor is that of the links, 450 GB/s to 63 GB/s in one direction."
         ),
+    ),
+    Choice(
+        id="04-numa",
+        kind="trace",
+        title="Who drives the network card",
+        section="4.11",
+        bonus=True,
+        options=(
+            "one whose GPU's row says PIX or PXB for NIC0",
+            "the one of GPU1, from cores 32-63",
+            "any: all reach NIC0",
+            "one whose GPU has the most NVLinks",
+        ),
+        correct=0,
+        derivation="SYS is the way through both processors, and cores 32-63 belong to the other one. PIX and PXB stay "
+        "below one host bridge: data goes from the GPU to the card without passing a processor.",
+        slips={
+            1: "SYS is the farthest of all codes: its data crosses the link between the processors.",
+            2: "All reach it, at different rates: through SYS a card is far slower.",
+            3: "NVLinks join GPUs; the way to a card is PCIe.",
+        },
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.items import Build, Case, Group, Slip
 
 
 def _replicas(rng: Random) -> Case:
@@ -23,11 +23,6 @@ def _one_replica(rng: Random) -> Case:
     return Case((rng.randint(1, 8), rng.randint(1, 40), gpus, gpus))
 
 
-def _left_over(rng: Random) -> Case:
-    each = rng.randint(2, 16)
-    return invalid(rng.randint(1, 8), rng.randint(1, 8), each * rng.randint(0, 40) + rng.randint(1, each - 1), each)
-
-
 EXERCISE = Build(
     "05 batching.effective_batch",
     section="5.11",
@@ -37,38 +32,28 @@ EXERCISE = Build(
         Case((4, 64, 8)),
         Case((1, 16, 16_384, 128)),  # Llama 3 405B: 8 GPUs for each layer, 16 stages
         Case((2, 3, 4, 4)),
-        invalid(4, 64, 12, 8),
     ),
     groups=(
         Group("one GPU each", _replicas, 5, "Every replica works on rows of its own, micro-batch after micro-batch."),
         Group("several GPUs each", _shared, 8, "The GPUs of one replica work on the same rows."),
         Group("one replica", _one_replica, 3, "A single replica is possible, however many GPUs it takes."),
-        Group("GPUs left over", _left_over, 5, "GPUs that make no whole replica must raise ValueError."),
     ),
     slips=(
         Slip(
             "Every GPU was counted: those of one replica work on the same rows.",
-            edit=("micro_batch * micro_steps * replicas", "micro_batch * micro_steps * gpus"),
+            edit=("micro_batch * micro_steps * (gpus // gpus_per_replica)", "micro_batch * micro_steps * gpus"),
         ),
         Slip(
             "The micro-steps were left out: their rows belong to the same step.",
-            edit=("micro_batch * micro_steps * replicas", "micro_batch * replicas"),
+            edit=("micro_batch * micro_steps * (gpus // gpus_per_replica)", "micro_batch * (gpus // gpus_per_replica)"),
         ),
         Slip(
             "The micro-batch was left out: that counts passes.",
-            edit=("micro_batch * micro_steps * replicas", "micro_steps * replicas"),
+            edit=("micro_batch * micro_steps * (gpus // gpus_per_replica)", "micro_steps * (gpus // gpus_per_replica)"),
         ),
         Slip(
             "That is the batch of one replica.",
-            edit=("micro_batch * micro_steps * replicas", "micro_batch * micro_steps"),
-        ),
-        Slip(
-            "GPUs were left over, and nobody was told.",
-            edit=(
-                "    if left_over:\n"
-                '        raise ValueError(f"gpus_per_replica must divide gpus = {gpus}, got {gpus_per_replica}")\n',
-                "",
-            ),
+            edit=("micro_batch * micro_steps * (gpus // gpus_per_replica)", "micro_batch * micro_steps"),
         ),
     ),
 )

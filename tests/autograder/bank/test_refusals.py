@@ -20,7 +20,6 @@ from autograder.running.exam import Exam
 SUBJECTS = {
     "01-rendezvous",
     "05-accumulation-steps",
-    "05-effective-batch",
     "06-head-partition",
     "07-simulate-schedule",
     "07-peak-in-flight",
