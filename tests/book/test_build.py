@@ -58,6 +58,7 @@ def add(source: Path, page: nbformat.NotebookNode) -> None:
     nbformat.write(page, source / "book" / "02-page.ipynb")
 
 
+@pytest.mark.proof(part="pages")
 def test_builds_and_then_executes_nothing(little):
     """The second build finds the outputs of the first; after a change to the text too. A cell starts in an empty
     folder, since a page that reads a file beside it would not work in Colab, and with the tag ``raises-exception`` it
@@ -126,6 +127,7 @@ def test_old_copies_go(tmp_path):
     assert sorted(path.stem for path in kept.parent.iterdir()) == ["c", "d", "e"]
 
 
+@pytest.mark.proof(part="pages")
 def test_a_run_that_could_grow_stale_is_not_kept(tmp_path):
     """Kills a store that trusts what was read: a module of a chapter that no text names is loaded all the same, and a
     course that changes while a page runs belongs to neither state."""

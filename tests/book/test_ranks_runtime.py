@@ -159,6 +159,7 @@ def test_the_first_start_is_told(visit, site):
     assert ranks.run(SUMS)["stages"] == []
 
 
+@pytest.mark.proof(part="pages")
 def test_a_deadlock_of_four_is_told(ranks):
     code = """\
     def ring():

@@ -74,6 +74,7 @@ def test_in_a_frame(host, home, browser):
     watch.page.context.close()
 
 
+@pytest.mark.proof(part="pages")
 def test_a_page_that_was_visited(browser, host, home):
     """Its worker adds the headers without which no ranks can start, after one more load. It opens again without a
     network, with its styles and scripts: cards live and formulas have their faces. With one, a new book is seen at

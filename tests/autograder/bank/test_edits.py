@@ -93,6 +93,7 @@ def test_an_edit_that_does_not_fit_is_a_fault_of_the_bank():
     assert sentence.startswith("05-zero-memory, 'Stages add up.'")
 
 
+@pytest.mark.proof(part="systems")
 def test_a_wrong_program_of_a_world_may_be_an_edit():
     """Kills: an edited reference that finds nothing of its package in the processes of the grader."""
     item = bank.find_function("parallel_attention")

@@ -317,6 +317,7 @@ def test_tokens_are_the_same_in_every_process():
     assert done.stdout.strip() == str(streams(source)[0].tokens)
 
 
+@pytest.mark.proof(part="classes")
 def test_what_the_course_hands_out_counts_for_nothing(tmp_path):
     """Kills: accusing learners of the functions of a page, of a lab's helpers, or of a program to repair."""
     given = handed_out(ROOT)

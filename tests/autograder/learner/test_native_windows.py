@@ -41,6 +41,7 @@ def said(tmp_path_factory):
     return dict(zip(("refusals", "commands", "checks", "pages"), printed.split(f"{END}\n"), strict=True))
 
 
+@pytest.mark.proof(part="pages")
 def test_every_page_opens(said):
     """Kills: a first cell that stops at ``os.register_at_fork``, or an import of ``fcntl`` below it."""
     opened = said["pages"].split()

@@ -55,6 +55,7 @@ def changed(content, **parts):
 # The same grading.
 
 
+@pytest.mark.proof(part="bank")
 def test_names_are_those_of_the_key(drawn, frozen):
     assert frozen.vectors_hash == drawn.vectors_hash
     assert frozen.key_hash == drawn.key_hash

@@ -232,6 +232,7 @@ def marks(path: Path, exam: Exam) -> list[tuple[str, str, float]]:
     return [(mark.item.id, mark.state, mark.score) for mark in grading.marks]
 
 
+@pytest.mark.proof(part="guides")
 @pytest.mark.filterwarnings("ignore:invalid escape")
 @pytest.mark.parametrize("path", SOME)
 def test_a_chapter_saved_as_a_script_earns_what_the_notebook_earns(path, tmp_path):

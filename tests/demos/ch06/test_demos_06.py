@@ -24,6 +24,7 @@ def test_the_gathering_mlp_sends_more(tmp_path):
     assert split["collectives, forward and backward"] == "2 all_reduce"
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("arguments", [["--sp", "--ranks", "2"], ["--kv-heads", "1", "--ranks", "4"], ["--ranks", "1"]])
 def test_a_block_learns_like_its_twin(arguments, tmp_path):
     rows = table(tmp_path, "tp_block", "--steps", "5", *arguments)

@@ -22,6 +22,7 @@ def test_what_has_no_graph_is_counted_apart(tmp_path):
     assert float(row["padded rows (%)"]) == pytest.approx(100 / 68)
 
 
+@pytest.mark.proof(part="runs")
 def test_an_early_end_wastes_a_token(tmp_path):
     turn, side = table(tmp_path, "overlap", "--steps", "12", "--streams", "3", "--eos", "t")
     assert (turn["mode"], side["mode"]) == ("in turn", "overlapped")

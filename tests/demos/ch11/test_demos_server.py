@@ -45,6 +45,7 @@ def stream(url):
     return answer
 
 
+@pytest.mark.proof(part="runs")
 def test_an_interrupt_drains(tmp_path):
     """The answer that has begun comes to its end; then the process ends well, with every block free and a trace."""
     trace = tmp_path / "events.jsonl"

@@ -13,6 +13,7 @@ from rankzero import stored
 from solutions.ch13.rlhf import token_rewards
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("algorithm", "reward"), [("ppo", "judge"), ("grpo", "model")])
 def test_the_score_rises(algorithm, reward, tmp_path):
     rows = table(tmp_path, "rlhf", "--quick", "--algorithm", algorithm, "--reward", reward)

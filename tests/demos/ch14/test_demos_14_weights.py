@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from demo_runs import quick, run, table
 
 
+@pytest.mark.proof(part="runs")
 def test_every_road_has_a_row():
     found = quick("weight_sync")
     assert [row["road"] for row in found.rows] == ["disk", "pipe", "gloo", "shared"]

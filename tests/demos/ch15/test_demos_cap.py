@@ -96,6 +96,7 @@ def test_planned_deaths_happen_before_the_end(steps, ranks, every, times, seed):
             done += kill.after // every * every
 
 
+@pytest.mark.proof(part="runs")
 def test_a_run_that_ends_otherwise_is_status_1(monkeypatch, capsys):
     """Kills: a proof that compares nothing. The second run saves its weights alone."""
     true = survive.survive
@@ -111,6 +112,7 @@ def test_a_run_that_ends_otherwise_is_status_1(monkeypatch, capsys):
 # Writing.
 
 
+@pytest.mark.proof(part="runs")
 def test_every_number_of_writers_has_its_row(tmp_path):
     rows = table(tmp_path, "write_checkpoint", "--writers", "1,2,3", "--size", "60KB", "--folder", str(tmp_path))
     assert [(row["writers"], row["bytes on the disk"]) for row in rows] == [

@@ -231,6 +231,7 @@ def test_twins_train_alike(kv_heads, split_sequence, steps):
     assert run.whole[-1] < run.whole[0] * (1 - steps / 40)
 
 
+@pytest.mark.proof(part="runs")
 def test_without_the_sum_the_twins_part():
     assert train_twins(4, 8, 1, steps=5, summed=False).difference > 1e-3
 

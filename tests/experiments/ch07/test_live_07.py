@@ -70,6 +70,7 @@ def test_a_chart_in_characters():
     assert "*" in chart_text(pipeline_chart("zb-h1", 2, 2).times, 2)
 
 
+@pytest.mark.proof(part="runs")
 def test_the_run_of_a_pipeline_is_its_simulation_up_to_the_clock():
     """The order of the log is that of the simulation: on a rank, and from stage to stage."""
     times = pipeline_run(3, 4).times

@@ -148,6 +148,7 @@ def test_a_law_of_two_tokens_sums_to_one(random_pair):
     assert sum(p for (first, _), p in law.items() if first == 4) == pytest.approx(row[4].item(), abs=1e-6)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("k", "count"), [(1, 4000), (3, 2000)])
 def test_the_tiny_pair_passes_the_chi_square(k, count):
     """Thousands of continuations of two tokens, a fixed seed, threshold 0.001."""

@@ -108,6 +108,7 @@ def test_the_reference_speaks_the_language():
     assert judged(toy_models.samples(GPT(CONFIG), 100, seed=11)).mean() < -5
 
 
+@pytest.mark.proof(part="runs")
 @trained
 def test_the_reward_model_ranks_as_the_judge_does():
     model = toy_models.reference()

@@ -41,6 +41,7 @@ def runs(folders):
     return flat(model).nbytes, {road: in_turns(model, road, UPDATES, SHORT) for road in ROADS}
 
 
+@pytest.mark.proof(part="runs")
 def test_the_road_changes_nothing_but_time(runs):
     """Kills: weights that are torn, stale, or not loaded. Each batch is written by the weights of the update before."""
     _, found = runs

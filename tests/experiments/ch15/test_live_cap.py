@@ -245,6 +245,7 @@ def test_after_four_kills_the_run_is_bit_for_bit_the_uninterrupted_one(plain, ki
     assert (killed.repeated, plain.repeated) == (0, 0)
 
 
+@pytest.mark.proof(part="runs")
 def test_a_death_in_the_middle_of_a_write_leaves_a_part_and_the_run_goes_on(plain, monkeypatch, tmp_path):
     """The file that the dead rank leaves behind cannot be read; the checkpoint before still stands, and counts.
 

@@ -380,6 +380,7 @@ def outputs() -> dict[str, dict]:
     return {name: cell.outputs[0] for name, cell in zip(CELLS, book.cells[1:], strict=True)}
 
 
+@pytest.mark.proof(part="runs")
 def test_a_function_of_a_notebook_cell_runs(outputs):
     assert outputs["runs"]["text"] == "[0, 1]\n"
 

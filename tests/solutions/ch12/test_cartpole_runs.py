@@ -162,6 +162,7 @@ def test_clipping_buys_tolerance_of_the_step_size(seed):
     assert clipped.reports[-1].episode_return > 1.5 * free.reports[-1].episode_return
 
 
+@pytest.mark.proof(part="runs")
 @RUNS
 @pytest.mark.parametrize(("limit", "least"), [(500, 1.0), (50, 15.0)])
 def test_a_cutoff_that_counts_as_an_end_is_a_bias(limit, least):
