@@ -583,10 +583,11 @@ ITEMS = {
         "09-debug-units",
     ),
     "9.5": ("09-reservation", "09-four-fleets", "09-paged-waste", "09-block-256"),
-    "9.6": ("09-block-manager", "09-debug-free", "09-paged-attention"),
+    "9.6": ("09-block-pool", "09-block-manager", "09-debug-free", "09-paged-attention"),
     "9.7": (
         "09-radix-cache",
         "09-which-evicted",
+        "09-prefix-pool",
         "09-prefix-sharing-saving",
         "09-sharing-3",
         "09-sharing-limit",

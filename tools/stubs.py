@@ -187,9 +187,17 @@ def lab(file: str, source: str, items: Sequence[Build]) -> str:
     return f"{FIRST_LINE.format(file=file)}{docstring}\n{_joined(_needed(public, among))}"
 
 
-def cell(source: str, item: Build) -> str:
-    """The source of the notebook cell of ``item``: what it needs, and the stub."""
-    among = [piece for piece in pieces(source, [item]) if "__future__" not in piece.text]
+def cell(source: str, item: Build, others: Sequence[Build] = ()) -> str:
+    """The source of the notebook cell of ``item``: what it needs, and the stub.
+
+    Other exercises of its module, ``others``, are left out: a class that goes on from one has it from an earlier cell.
+    """
+    known = {other.function for other in others if other.id != item.id}
+    among = [
+        piece
+        for piece in pieces(source, [item])
+        if "__future__" not in piece.text and not (known & piece.names and not piece.is_import)
+    ]
     kept = [piece for piece in among if piece.item == item.id or (piece.is_import and not piece.private)]
     chosen = _needed(kept, among)
     if any(piece.is_import and _group(piece.text) == HERE for piece in chosen):
@@ -243,7 +251,8 @@ def notebook(text: str, root: Path = ROOT) -> str:
     for place in places:
         item = bank.find(place.metadata.get("rankzero", {}).get("id", ""))
         assert isinstance(item, Build), f"{item.id} is not something to write"
-        sources.append(cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item))
+        others = [other for other in (*bank.builds(), *bank.on_request()) if other.file == item.file]
+        sources.append(cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item, others))
     for place, source in zip(places, code_width.fitted(sources), strict=True):
         place.source = source
     return nbformat.writes(page).rstrip("\n") + "\n"

@@ -27,6 +27,7 @@ SUBJECTS = {
     "08-debug-kv-room",
     "08-streaming-detokenizer",
     "09-block-manager",
+    "09-block-pool",
     "09-radix-cache",
     "10-future-map",
     "10-token-budget-scheduler",

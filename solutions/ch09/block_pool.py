@@ -1,0 +1,222 @@
+"""A pool of equal blocks for keys and values: who holds which block, and which blocks hold a known prefix.
+
+Standard library only. Only numbers of blocks are handled here; the tensors belong to somebody else.
+
+>>> pool = BlockPool(blocks=6, block_size=4)
+>>> pool.allocate("a", 6), pool.allocate("b", 3)
+([0, 1], [2])
+>>> pool.append("a", 3)
+[0, 1, 3]
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+from collections.abc import Hashable, Sequence
+
+from rankzero import checks
+
+
+class OutOfBlocks(RuntimeError):
+    """Too few blocks are free; nothing was changed."""
+
+
+class BlockPool:
+    """Which blocks of a pool hold the tokens of which sequence, and which blocks are free.
+
+    It keeps ``block_size``; ``queue``, the free blocks, at first 0, 1, 2, ...; ``tables``, the blocks of each sequence
+    in the order of its tokens; ``lengths``, the tokens of each sequence. A sequence of n tokens has
+    ``ceil(n / block_size)`` blocks. A call that raises changes nothing.
+
+    Args:
+        blocks: in the pool; at least 1.
+        block_size: tokens that a block holds; at least 1.
+
+    Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 and 4.3.
+    """
+
+    def __init__(self, blocks: int, block_size: int) -> None:
+        checks.count(blocks=blocks, block_size=block_size)
+        self.block_size = block_size
+        self.queue = collections.deque(range(blocks))
+        self.tables: dict[Hashable, list[int]] = {}
+        self.lengths: dict[Hashable, int] = {}
+
+    def table(self, sequence: Hashable) -> list[int]:
+        """The blocks of a sequence, as a new list."""
+        return list(self.tables[sequence])
+
+    def free_queue(self) -> list[int]:
+        """The free blocks, the next one to be taken first, as a new list."""
+        return list(self.queue)
+
+    def take(self, count: int) -> list[int]:
+        """Take blocks from the head of the queue.
+
+        Args:
+            count: how many; at least 0.
+
+        Raises:
+            OutOfBlocks: fewer are free: "need 4 blocks, 2 free".
+        """
+        checks.count(0, count=count)
+        if count > len(self.queue):
+            raise OutOfBlocks(f"need {count} blocks, {len(self.queue)} free")
+        return [self.queue.popleft() for _ in range(count)]
+
+    def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
+        """Give a new sequence the blocks for its first tokens, and return its table.
+
+        Args:
+            sequence: its name, which no other sequence of the pool has.
+            tokens: how many it begins with; at least 0.
+
+        Raises:
+            OutOfBlocks: too few are free.
+        """
+        checks.count(0, tokens=tokens)
+        self.tables[sequence] = self.take(-(-tokens // self.block_size))
+        self.lengths[sequence] = tokens
+        return self.table(sequence)
+
+    def free(self, sequence: Hashable) -> None:
+        """Forget a sequence. Its blocks join the tail of the queue, the last one of its table first."""
+        self.queue.extend(reversed(self.tables.pop(sequence)))
+        del self.lengths[sequence]
+
+    def append(self, sequence: Hashable, tokens: int = 1) -> list[int]:
+        """Make room for more tokens at the end of a sequence, and return its table.
+
+        A block is taken only for a token that has no place in the last one.
+
+        Args:
+            sequence: a known one.
+            tokens: how many more; at least 0.
+
+        Raises:
+            OutOfBlocks: too few are free.
+        """
+        checks.count(0, tokens=tokens)
+        length = self.lengths[sequence] + tokens
+        self.tables[sequence] += self.take(-(-length // self.block_size) - len(self.tables[sequence]))
+        self.lengths[sequence] = length
+        return self.table(sequence)
+
+
+class PrefixPool(BlockPool):
+    """A pool in which sequences with a common beginning share its full blocks.
+
+    A full block may have a name, which stands for its tokens and all tokens before them. Beside what a BlockPool keeps,
+    it keeps ``holders``, how many sequences hold each block; ``named``, the name of each block, or None; ``found``, the
+    block of each name. A free block keeps its content and its name until it is taken.
+
+    Args:
+        blocks: in the pool; at least 1.
+        block_size: tokens that a block holds; at least 1.
+
+    Source: vLLM, ``docs/design/prefix_caching.md``; Kwon et al. (2023), arXiv:2309.06180, section 4.4.
+    """
+
+    def __init__(self, blocks: int, block_size: int) -> None:
+        checks.count(blocks=blocks, block_size=block_size)
+        super().__init__(blocks, block_size)
+        self.holders = [0] * blocks
+        self.named: list[Hashable] = [None] * blocks
+        self.found: dict[Hashable, int] = {}
+
+    def names(self, tokens: Sequence[int], salt: str = "") -> list[Hashable]:
+        """The names of the full blocks of ``tokens``, in their order.
+
+        Two names are equal exactly where the salt and all tokens up to the block's end are. How they look is up to
+        you; a hash of the name before and the block's tokens is short.
+
+        Args:
+            tokens: from the first of a sequence on.
+            salt: keeps apart those who must not share, such as two tenants or two adapters.
+        """
+        names: list[Hashable] = []
+        for stop in range(self.block_size, len(tokens) + 1, self.block_size):
+            before = names[-1] if names else f"salt {salt}"
+            text = f"{before} {list(tokens[stop - self.block_size : stop])}"
+            names.append(hashlib.sha256(text.encode()).hexdigest())
+        return names
+
+    def keep(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> None:
+        """Name the full blocks of a sequence whose keys and values are computed.
+
+        A block that has a name keeps it, and a name that another block has is not given again.
+
+        Args:
+            sequence: a known one.
+            tokens: those of its tokens that are computed, from the first on.
+            salt: as in :meth:`names`.
+        """
+        for block, name in zip(self.tables[sequence], self.names(tokens, salt), strict=False):
+            if self.named[block] is None and name not in self.found:
+                self.named[block], self.found[name] = name, block
+
+    def match(self, tokens: Sequence[int], salt: str = "") -> list[int]:
+        """The blocks of the longest prefix of ``tokens`` that the pool holds; nothing changes.
+
+        The block of the last token is never among them: it has to be computed, for its logits.
+
+        Args:
+            tokens: of a prompt; at least one.
+            salt: as in :meth:`names`.
+        """
+        blocks: list[int] = []
+        for name in self.names(tokens[:-1], salt):
+            if name not in self.found:
+                break
+            blocks.append(self.found[name])
+        return blocks
+
+    def share(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> int:
+        """Begin a new sequence with the blocks that :meth:`match` finds; nobody else can take them from then on.
+
+        Args:
+            sequence: its name, which no other sequence of the pool has.
+            tokens: of its prompt; at least one.
+            salt: as in :meth:`names`.
+
+        Returns:
+            How many of the tokens have keys and values already. :meth:`append` makes room for the others.
+        """
+        blocks = self.match(tokens, salt)
+        for block in blocks:
+            if self.holders[block] == 0:
+                self.queue.remove(block)
+            self.holders[block] += 1
+        self.tables[sequence], self.lengths[sequence] = blocks, len(blocks) * self.block_size
+        return self.lengths[sequence]
+
+    def take(self, count: int) -> list[int]:
+        """Take blocks from the head of the queue; they have one holder, and lose their names.
+
+        Args:
+            count: how many; at least 0.
+
+        Raises:
+            OutOfBlocks: fewer are free.
+        """
+        taken = super().take(count)
+        for block in taken:
+            self.holders[block] = 1
+            if self.named[block] is not None:
+                del self.found[self.named[block]]
+                self.named[block] = None
+        return taken
+
+    def free(self, sequence: Hashable) -> None:
+        """Forget a sequence: each of its blocks, the last one first, has one holder less.
+
+        A block that nobody holds any more joins the queue: with a name its tail, without one its head.
+        """
+        del self.lengths[sequence]
+        for block in reversed(self.tables.pop(sequence)):
+            self.holders[block] -= 1
+            if self.holders[block] == 0 and self.named[block] is None:
+                self.queue.appendleft(block)
+            elif self.holders[block] == 0:
+                self.queue.append(block)
