@@ -37,13 +37,13 @@ def roofline(code: str, decode: dict[int, float], prefill: dict[int, float]) -> 
     model, longest = timed_model(), max(prefill)
     config, weights = model.config, sum(parameter.nbytes for parameter in model.parameters())
     kv = 2 * 4 * config.layers * config.kv_heads * config.head_dim
-    shape = {"layers": config.layers, "hidden": config.hidden}
-    time_of_prefill, time_of_step = (part(code, "ch08.serving", n) for n in ("prefill_time", "decode_step_time"))
+    pass_time = part(code, "ch08.serving", "pass_time")
     n, least = model.matmul_parameters, min(decode)
-    peak = time_of_prefill(n, weights, longest, 1.0, 1e30, **shape) / prefill[longest]
+    peak = pass_time(longest, [0], n, weights, kv, 1.0, 1e30) / prefill[longest]
     bandwidth = (weights + kv * CONTEXT * least) / decode[least]
-    first = [(float(s), time_of_prefill(n, weights, s, peak, bandwidth, **shape) / ms) for s in prefill]
-    steps = [(float(b), time_of_step(n, weights, kv, [CONTEXT] * b, peak, bandwidth) / ms) for b in decode]
+    sizes = (n, weights, kv, peak, bandwidth)
+    first = [(float(s), pass_time(s, [0], *sizes) / ms) for s in prefill]
+    steps = [(float(b), pass_time(b, [CONTEXT] * b, *sizes) / ms) for b in decode]
     return {"prefill, against the prompt": first, "decode step, against the batch": steps}
 
 
@@ -54,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--batches", type=wholes(1, 256), default=[1, 2, 4, 8, 16, 32, 64], metavar="B,B")
     asked = options.parse_args(argv)
     prompts, batches = ([16, 1024], [1, 64]) if asked.quick else (sorted(asked.prompts), sorted(asked.batches))
-    part(asked.code, "ch08.serving", "prefill_time")(1.0, 1.0, 1, 1.0, 1.0)  # a part that is not written ends it here
+    part(asked.code, "ch08.serving", "pass_time")(
+        1, [0], 1.0, 1.0, 1.0, 1.0, 1.0
+    )  # a part that is not written ends it here
     prefill = {size: prefill_seconds(size, repeats=1 if asked.quick else 5) for size in prompts}
     decode = {size: decode_seconds(size, CONTEXT) for size in batches}
     rows = [("prefill", size, time / ms, time / ms / size) for size, time in prefill.items()]

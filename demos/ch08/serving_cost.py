@@ -46,13 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{context} tokens take {needed / GB:.1f} GB, {USABLE:.0%} of {asked.tp} GPUs are "
             f"{room * made.gpu.memory / GB:.1f} GB"
         )
-    prefill_time, decode_step_time, replicas = (
-        part(asked.code, "ch08.serving", name) for name in ("prefill_time", "decode_step_time", "replicas_needed")
-    )
-    sizes, speed = (made.model.active_parameters, made.weight_bytes), (made.peak, made.bandwidth)
-    first = prefill_time(*sizes, asked.prompt, *speed, made.model.layers, made.model.heads * made.model.head_dim)
+    pass_time, replicas = (part(asked.code, "ch08.serving", name) for name in ("pass_time", "replicas_needed"))
+    sizes = made.model.active_parameters, made.weight_bytes, made.kv_bytes_per_token, made.peak, made.bandwidth
+    first = pass_time(asked.prompt, [0], *sizes)
     full = [asked.prompt + asked.output / 2] * asked.slots
-    step = decode_step_time(*sizes, made.kv_bytes_per_token, full, *speed)
+    step = pass_time(asked.slots, full, *sizes)
     inside = asked.rate * (first + (asked.output - 1) * step)
     count = replicas(asked.rate, first, step, asked.output, asked.slots)
     rows = [
@@ -65,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("memory of a replica (GB)", needed / GB),
     ]
     show(asked, Table(("what", "value"), rows))
-    print("at the roofline, without communication and without queueing: real servers need more")
+    print("bounds of a pass, without communication, queueing and the FLOP of attention: real servers need more")
     return verdict(count * asked.slots >= inside * (1 - 1e-6), "the replicas hold all requests in flight")
 
 

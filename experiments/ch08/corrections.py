@@ -5,13 +5,14 @@ from __future__ import annotations
 from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.models import LLAMA3_8B
 from rankzero.facts.units import format_time
-from solutions.ch08.serving import critical_batch_size, decode_step_time, prefill_time, replicas_needed
+from solutions.ch08.serving import critical_batch_size, pass_time, replicas_needed
 
 from ..correction import Correction, Worked, worked
 from .deployments import Deployment
 
 _POPE = "Pope et al. (2022), arXiv:2211.05102"
 _ROOFLINE = "Williams, Waterman and Patterson (2009), doi:10.1145/1498765.1498785"
+_SCALING = "Austin et al. (2025), How To Scale Your Model, part 7, https://jax-ml.github.io/scaling-book/inference/"
 _LITTLE = "Little (1961), doi:10.1287/opre.9.3.383"
 
 _SMALL = Deployment(LLAMA3_8B, H100_SXM)
@@ -19,14 +20,19 @@ _MODEL = (_SMALL.model.parameters, _SMALL.weight_bytes)
 _MACHINE = (_SMALL.peak, _SMALL.bandwidth)
 
 
+def _pass(tokens: int, contexts: list[int]) -> Worked:
+    return worked(pass_time, tokens, contexts, *_MODEL, _SMALL.kv_bytes_per_token, *_MACHINE)
+
+
 def _decode(contexts: list[int]) -> Worked:
-    return worked(decode_step_time, *_MODEL, _SMALL.kv_bytes_per_token, contexts, *_MACHINE)
+    return _pass(len(contexts), contexts)
 
 
-_SHORT, _LONG = (worked(prefill_time, *_MODEL, tokens, *_MACHINE) for tokens in (16, 2048))
-_RIDGE = worked(critical_batch_size, *_MODEL, _SMALL.kv_bytes_per_token, 0, *_MACHINE)
+_SHORT, _LONG = _pass(16, [0]), _pass(2048, [0])
+_RIDGE = worked(critical_batch_size, *_MODEL, *_MACHINE)
 _ONE, _MANY = _decode([2048]), _decode([2048] * 128)
 _LIGHT, _HEAVY = _decode([16] * 64), _decode([4096] * 64)
+_HALF, _FULL = _decode([2048] * 512), _decode([2048] * 1024)
 
 #: Requests per second, time to first token, inter-token latency (seconds), output tokens, slots of a replica.
 _FLEET = (500, 0.01417, 0.0209, 50, 64)
@@ -55,6 +61,17 @@ CORRECTIONS: tuple[Correction, ...] = (
         "tokens.",
         (_ONE, _MANY),
         _POPE,
+    ),
+    Correction(
+        "8.4",
+        "The matrices become compute-bound at one batch, whatever the context",
+        "Decoding with long contexts is bound by memory at every batch.",
+        "The caches are read by attention's own kernels, and that time is added to that of the matrices. The matrices "
+        f"multiply longer than their weights are read from {_RIDGE.value:.0f} sequences on, with any context. From 512 "
+        f"to 1,024 sequences of 2,048 tokens a step of {LLAMA3_8B.name} on an {H100_SXM.name} grows from "
+        f"{format_time(_HALF.value)} to {format_time(_FULL.value)}: matrices and caches both take twice as long.",
+        (_RIDGE, _HALF, _FULL),
+        _SCALING,
     ),
     Correction(
         "8.6",

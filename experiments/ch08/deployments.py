@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rankzero.facts.hardware import Gpu
 from rankzero.facts.models import Model
-from solutions.ch08.serving import critical_batch_size, decode_step_time, prefill_time
+from solutions.ch08.serving import critical_batch_size, pass_time, prefill_time
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,16 @@ class Deployment:
         shape = {"layers": self.model.layers, "hidden": self.model.heads * self.model.head_dim}
         return prefill_time(self.model.parameters, self.weight_bytes, prompt_tokens, self.peak, self.bandwidth, **shape)
 
-    def decode_step(self, contexts: Sequence[float]) -> float:
-        """Seconds of one decode step of requests with these many cached tokens."""
-        return decode_step_time(
-            self.model.parameters, self.weight_bytes, self.kv_bytes_per_token, contexts, self.peak, self.bandwidth
-        )
+    def pass_time(self, tokens: float, contexts: Sequence[float]) -> float:
+        """Seconds of a pass of ``tokens`` tokens, whose requests have these many cached tokens."""
+        sizes = self.model.parameters, self.weight_bytes, self.kv_bytes_per_token
+        return pass_time(tokens, contexts, *sizes, self.peak, self.bandwidth)
 
-    def critical_batch(self, context: float) -> float:
-        """The batch at which a step computes as long as it reads; inf if reading always takes longer."""
-        return critical_batch_size(
-            self.model.parameters, self.weight_bytes, self.kv_bytes_per_token, context, self.peak, self.bandwidth
-        )
+    def decode_step(self, contexts: Sequence[float]) -> float:
+        """Seconds of a pass in which each of these requests gets one token."""
+        return self.pass_time(len(contexts), contexts)
+
+    @property
+    def critical_batch(self) -> float:
+        """The tokens of a pass at which its matrices multiply as long as the weights are read."""
+        return critical_batch_size(self.model.parameters, self.weight_bytes, self.peak, self.bandwidth)

@@ -59,15 +59,15 @@ def decode_roofline(
         read = made.kv_bytes_per_token * context * size / made.bandwidth
         parts = {
             "step": step,
-            "compute": 2 * made.model.parameters * size / made.peak,
+            "multiplying": 2 * made.model.parameters * size / made.peak,
             "reading weights": made.weight_bytes / made.bandwidth,
             "reading the cache": read,
         }
         rows += [{"batch": size, "what": what, "time": time} for what, time in parts.items() if time > 0]
         speeds.append({"batch": size, "what": "throughput", "tokens": size / step})
     chosen = made.decode_step([context] * batch)
-    ridge, fitting = made.critical_batch(context), made.requests_that_fit(max(1, context))
-    bound = "never compute-bound" if ridge == math.inf else f"compute-bound from batch {ridge:.0f}"
+    fitting = made.requests_that_fit(max(1, context))
+    bound = f"matrices compute-bound from batch {made.critical_batch:.0f}"
     fits = f"{fitting:,} requests fit" if made.room() > 0 else "the weights do not fit"
     title = f"batch {batch}: {chosen / ms:.3g} ms, {batch / chosen:,.0f} tokens/s; {bound}; {fits}"
     x = Axis("batch", "batch (sequences)", log=True)

@@ -14,7 +14,7 @@ from rankzero.charts import Axis, Spec, chart, lines, timeline
 from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.models import LLAMA3_8B
 from rankzero.facts.units import ms, us
-from solutions.ch08.serving import prefill_time
+from solutions.ch08.serving import pass_time
 from solutions.ch10.scheduling import capture_size, eager_time, graph_time, overlap_time, padding_waste, published_sizes
 from solutions.ch10.token_budget import TokenBudgetScheduler
 
@@ -120,7 +120,7 @@ def overlapped(schedule: float = 2 * ms, compute: float = 10 * ms, post: float =
 def step_seconds(tokens: int) -> float:
     """A step of Llama 3 8B in bf16 on an H100 at its peak, counting only matrix products and weights."""
     model, gpu = LLAMA3_8B, H100_SXM
-    return prefill_time(model.parameters, 2 * model.parameters, tokens, gpu.peak_bf16, gpu.memory_bandwidth)
+    return pass_time(tokens, [], model.parameters, 2 * model.parameters, 0, gpu.peak_bf16, gpu.memory_bandwidth)
 
 
 @lru_cache(maxsize=256)

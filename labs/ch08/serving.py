@@ -5,7 +5,7 @@ Standard library only. N are parameters, W bytes of weights, B running sequences
 
 >>> from rankzero.facts.units import TB, TFLOP
 >>> h100 = {"peak": 989.4 * TFLOP, "bandwidth": 3.35 * TB}
->>> round(critical_batch_size(8.03e9, 16.06e9, 131_072, context=0, **h100))
+>>> round(critical_batch_size(8.03e9, 16.06e9, **h100))
 295
 """
 
@@ -19,6 +19,37 @@ from random import Random
 from rankzero import checks
 
 
+def pass_time(
+    tokens: float,
+    contexts: Sequence[float],
+    parameters: float,
+    weight_bytes: float,
+    kv_bytes_per_token: float,
+    peak: float,
+    bandwidth: float,
+) -> float:
+    """Bound of one forward pass, in seconds: the caches are read, and the matrices multiply while the weights are read.
+
+    The matrices take ``2 N`` FLOP for each token, and the weights are read once for all tokens: the slower of the two
+    counts. Attention is a kernel of its own: each request's cached keys and values are read, and that time is added.
+
+    Args:
+        tokens: all tokens of the pass: of a prompt many, of an answer one; not negative. Without tokens: 0.0.
+        contexts: cached tokens of each request in the pass, each not negative; a new prompt has none.
+        parameters: N, of the matrices; positive.
+        weight_bytes: W; positive.
+        kv_bytes_per_token: keys and values of one token in all layers; not negative.
+        peak: dense FLOP/s; positive.
+        bandwidth: of the memory, bytes/s; positive.
+
+    Source: Austin et al. (2025), "How To Scale Your Model", part 7; Williams et al. (2009),
+    doi:10.1145/1498765.1498785.
+    """
+    checks.amount(tokens=tokens, contexts=contexts, kv_bytes_per_token=kv_bytes_per_token)
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    raise NotImplementedError("08-pass-time: not written yet")
+
+
 def prefill_time(
     parameters: float,
     weight_bytes: float,
@@ -28,10 +59,10 @@ def prefill_time(
     layers: float = 0,
     hidden: float = 0,
 ) -> float:
-    """Time of one prefill at the roofline, in seconds: the slower of computing and of reading the weights once.
+    """Time of one prefill at the roofline, in seconds: the pass of a whole prompt, with the FLOP of its attention.
 
-    The matrices take ``2 N s`` FLOP, and causal attention, which computes half of the scores, ``2 L d s**2``. Multiply
-    ``peak`` by the utilization that the machine reaches.
+    The matrices take ``2 N s`` FLOP while the weights are read once, and the slower of the two counts. Causal
+    attention, which computes half of the scores, adds ``2 L d s**2`` FLOP in kernels of its own.
 
     Args:
         parameters: N, of the matrices; positive.
@@ -49,52 +80,21 @@ def prefill_time(
     raise NotImplementedError("08-prefill-time: not written yet")
 
 
-def decode_step_time(
-    parameters: float,
-    weight_bytes: float,
-    kv_bytes_per_token: float,
-    contexts: Sequence[float],
-    peak: float,
-    bandwidth: float,
-) -> float:
-    """Time of one decode step of all running sequences at the roofline, in seconds.
+def critical_batch_size(parameters: float, weight_bytes: float, peak: float, bandwidth: float) -> float:
+    """Tokens of a pass, not rounded, at which the matrices multiply as long as the weights are read.
 
-    Each sequence gets one token: ``2 N`` FLOP each. The weights are read once for all of them; the cached keys and
-    values are read for each sequence.
+    One token takes ``2 N / peak`` of multiplying; reading takes ``W / bandwidth`` for all of them. The caches do not
+    matter: another kernel reads them.
 
     Args:
         parameters: N, of the matrices; positive.
         weight_bytes: W; positive.
-        kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        contexts: cached tokens of every running sequence, each not negative. Without a sequence there is no step: 0.0.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
-    Source: Pope et al. (2022), arXiv:2211.05102, section 3.3.
+    Source: Austin et al. (2025), "How To Scale Your Model", part 7.
     """
     checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    checks.amount(kv_bytes_per_token=kv_bytes_per_token, contexts=contexts)
-    raise NotImplementedError("08-decode-step-time: not written yet")
-
-
-def critical_batch_size(
-    parameters: float, weight_bytes: float, kv_bytes_per_token: float, context: float, peak: float, bandwidth: float
-) -> float:
-    """The batch, not rounded, at which a decode step computes as long as it reads; inf where reading is always longer.
-
-    One more sequence adds ``2 N / peak`` of computing and ``kv * context / bandwidth`` of reading. If it adds at least
-    as much reading, no batch is large enough.
-
-    Args:
-        parameters: N, of the matrices; positive.
-        weight_bytes: W; positive.
-        kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        context: cached tokens of every sequence; not negative.
-        peak: dense FLOP/s; positive.
-        bandwidth: bytes/s; positive.
-    """
-    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    checks.amount(kv_bytes_per_token=kv_bytes_per_token, context=context)
     raise NotImplementedError("08-critical-batch-size: not written yet")
 
 

@@ -4,7 +4,7 @@ Standard library only. N are parameters, W bytes of weights, B running sequences
 
 >>> from rankzero.facts.units import TB, TFLOP
 >>> h100 = {"peak": 989.4 * TFLOP, "bandwidth": 3.35 * TB}
->>> round(critical_batch_size(8.03e9, 16.06e9, 131_072, context=0, **h100))
+>>> round(critical_batch_size(8.03e9, 16.06e9, **h100))
 295
 """
 
@@ -20,6 +20,41 @@ from random import Random
 from rankzero import checks
 
 
+def pass_time(
+    tokens: float,
+    contexts: Sequence[float],
+    parameters: float,
+    weight_bytes: float,
+    kv_bytes_per_token: float,
+    peak: float,
+    bandwidth: float,
+) -> float:
+    """Bound of one forward pass, in seconds: the caches are read, and the matrices multiply while the weights are read.
+
+    The matrices take ``2 N`` FLOP for each token, and the weights are read once for all tokens: the slower of the two
+    counts. Attention is a kernel of its own: each request's cached keys and values are read, and that time is added.
+
+    Args:
+        tokens: all tokens of the pass: of a prompt many, of an answer one; not negative. Without tokens: 0.0.
+        contexts: cached tokens of each request in the pass, each not negative; a new prompt has none.
+        parameters: N, of the matrices; positive.
+        weight_bytes: W; positive.
+        kv_bytes_per_token: keys and values of one token in all layers; not negative.
+        peak: dense FLOP/s; positive.
+        bandwidth: of the memory, bytes/s; positive.
+
+    Source: Austin et al. (2025), "How To Scale Your Model", part 7; Williams et al. (2009),
+    doi:10.1145/1498765.1498785.
+    """
+    checks.amount(tokens=tokens, contexts=contexts, kv_bytes_per_token=kv_bytes_per_token)
+    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
+    if not tokens:
+        return 0.0
+    multiply = 2 * parameters * tokens / peak
+    read = weight_bytes / bandwidth
+    return max(multiply, read) + kv_bytes_per_token * sum(contexts) / bandwidth
+
+
 def prefill_time(
     parameters: float,
     weight_bytes: float,
@@ -29,10 +64,10 @@ def prefill_time(
     layers: float = 0,
     hidden: float = 0,
 ) -> float:
-    """Time of one prefill at the roofline, in seconds: the slower of computing and of reading the weights once.
+    """Time of one prefill at the roofline, in seconds: the pass of a whole prompt, with the FLOP of its attention.
 
-    The matrices take ``2 N s`` FLOP, and causal attention, which computes half of the scores, ``2 L d s**2``. Multiply
-    ``peak`` by the utilization that the machine reaches.
+    The matrices take ``2 N s`` FLOP while the weights are read once, and the slower of the two counts. Causal
+    attention, which computes half of the scores, adds ``2 L d s**2`` FLOP in kernels of its own.
 
     Args:
         parameters: N, of the matrices; positive.
@@ -47,61 +82,26 @@ def prefill_time(
     """
     checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
     checks.amount(prompt_tokens=prompt_tokens, layers=layers, hidden=hidden)
-    operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2
-    return max(operations / peak, weight_bytes / bandwidth)
+    matrices = max(2 * parameters * prompt_tokens / peak, weight_bytes / bandwidth)
+    return matrices + 2 * layers * hidden * prompt_tokens**2 / peak
 
 
-def decode_step_time(
-    parameters: float,
-    weight_bytes: float,
-    kv_bytes_per_token: float,
-    contexts: Sequence[float],
-    peak: float,
-    bandwidth: float,
-) -> float:
-    """Time of one decode step of all running sequences at the roofline, in seconds.
+def critical_batch_size(parameters: float, weight_bytes: float, peak: float, bandwidth: float) -> float:
+    """Tokens of a pass, not rounded, at which the matrices multiply as long as the weights are read.
 
-    Each sequence gets one token: ``2 N`` FLOP each. The weights are read once for all of them; the cached keys and
-    values are read for each sequence.
+    One token takes ``2 N / peak`` of multiplying; reading takes ``W / bandwidth`` for all of them. The caches do not
+    matter: another kernel reads them.
 
     Args:
         parameters: N, of the matrices; positive.
         weight_bytes: W; positive.
-        kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        contexts: cached tokens of every running sequence, each not negative. Without a sequence there is no step: 0.0.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
-    Source: Pope et al. (2022), arXiv:2211.05102, section 3.3.
+    Source: Austin et al. (2025), "How To Scale Your Model", part 7.
     """
     checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    checks.amount(kv_bytes_per_token=kv_bytes_per_token, contexts=contexts)
-    if not contexts:
-        return 0.0
-    read = weight_bytes + kv_bytes_per_token * sum(contexts)
-    return max(2 * parameters * len(contexts) / peak, read / bandwidth)
-
-
-def critical_batch_size(
-    parameters: float, weight_bytes: float, kv_bytes_per_token: float, context: float, peak: float, bandwidth: float
-) -> float:
-    """The batch, not rounded, at which a decode step computes as long as it reads; inf where reading is always longer.
-
-    One more sequence adds ``2 N / peak`` of computing and ``kv * context / bandwidth`` of reading. If it adds at least
-    as much reading, no batch is large enough.
-
-    Args:
-        parameters: N, of the matrices; positive.
-        weight_bytes: W; positive.
-        kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        context: cached tokens of every sequence; not negative.
-        peak: dense FLOP/s; positive.
-        bandwidth: bytes/s; positive.
-    """
-    checks.positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, bandwidth=bandwidth)
-    checks.amount(kv_bytes_per_token=kv_bytes_per_token, context=context)
-    gain = 2 * parameters / peak - kv_bytes_per_token * context / bandwidth
-    return weight_bytes / bandwidth / gain if gain > 0 else math.inf
+    return weight_bytes / bandwidth / (2 * parameters / peak)
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,8 @@ def phase_seconds(
     """Seconds of each phase; all GPUs work on one phase after the other.
 
     Prefill, scoring and training are compute-bound: FLOPs over ``gpus * peak * mfu``. Generation is decoding: a step
-    takes as long as reading a copy's weights and the keys and values of its sequences, or as its compute, whichever is
-    longer. The batch is shared evenly by ``gpus / rollout_tp`` copies, and every response has the same length.
+    reads the keys and values of its sequences, and multiplies while it reads a copy's weights, of which the longer
+    counts. The batch is shared evenly by ``gpus / rollout_tp`` copies, and every response has the same length.
 
     Args:
         model: the shape of actor, reference, reward model and critic, in bf16.
@@ -108,9 +108,10 @@ def phase_seconds(
     sequences = work.responses * rollout_tp / gpus
     mean_context = work.prompt + work.response / 2
     kv = kv_bytes_per_token(model.layers, model.kv_heads, model.head_dim) * sequences * mean_context
-    reading = (2 * model.parameters + kv) / (rollout_tp * gpu.memory_bandwidth)
+    caches = kv / (rollout_tp * gpu.memory_bandwidth)
+    weights = 2 * model.parameters / (rollout_tp * gpu.memory_bandwidth)
     multiplying = 2 * model.parameters * sequences / (rollout_tp * gpu.peak_bf16)
-    return seconds | {"generate": work.response * max(reading, multiplying)}
+    return seconds | {"generate": work.response * (caches + max(weights, multiplying))}
 
 
 def synchronous_time(gpus: int, generate_work: float, train_work: float, tail: float = 0.0) -> float:

@@ -58,15 +58,37 @@ EXERCISE = Build(
         Slip("Attention grows with the square of the prompt.", edit=("prompt_tokens**2", "prompt_tokens")),
         Slip(
             "That is per token, not per prompt: every one of s tokens passes through all N parameters.",
-            edit=("operations / peak", "(2 * parameters + 2 * layers * hidden * prompt_tokens) / peak"),
+            edits=(
+                ("2 * parameters * prompt_tokens / peak", "2 * parameters / peak"),
+                ("prompt_tokens**2 / peak", "prompt_tokens / peak"),
+            ),
         ),
         Slip(
             "A short prompt still reads all weights: take the maximum with W / BW.",
-            edit=("max(operations / peak, weight_bytes / bandwidth)", "operations / peak"),
+            edit=(
+                "max(2 * parameters * prompt_tokens / peak, weight_bytes / bandwidth)",
+                "2 * parameters * prompt_tokens / peak",
+            ),
         ),
         Slip(
-            "Reading and computing overlap: the slower one counts, not their sum.",
-            edit=("max(operations / peak, weight_bytes / bandwidth)", "operations / peak + weight_bytes / bandwidth"),
+            "The weights are read while the matrices multiply: the slower one counts, not their sum.",
+            edit=(
+                "max(2 * parameters * prompt_tokens / peak, weight_bytes / bandwidth)",
+                "2 * parameters * prompt_tokens / peak + weight_bytes / bandwidth",
+            ),
+        ),
+        Slip(
+            "Attention runs in kernels of its own: its time is added to that of the matrices.",
+            edits=(
+                (
+                    "max(2 * parameters * prompt_tokens / peak, weight_bytes / bandwidth)",
+                    "2 * parameters * prompt_tokens / peak",
+                ),
+                (
+                    "return matrices + 2 * layers * hidden * prompt_tokens**2 / peak",
+                    "return max(matrices + 2 * layers * hidden * prompt_tokens**2 / peak, weight_bytes / bandwidth)",
+                ),
+            ),
         ),
         Slip(
             "All tokens of the prompt share one reading of the weights.",
@@ -75,34 +97,37 @@ EXERCISE = Build(
     ),
     rights=(
         Right(
-            "the prompt's length factored out",
-            edit=(
-                "2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2",
-                "2 * prompt_tokens * (parameters + layers * hidden * prompt_tokens)",
+            "the peak divided out of both",
+            edits=(
+                (
+                    "max(2 * parameters * prompt_tokens / peak, weight_bytes / bandwidth)",
+                    "max(parameters * prompt_tokens, weight_bytes / bandwidth * peak / 2)",
+                ),
+                (
+                    "matrices + 2 * layers * hidden * prompt_tokens**2 / peak",
+                    "2 * (matrices + layers * hidden * prompt_tokens**2) / peak",
+                ),
             ),
         ),
         Right(
-            "the times of matrices and attention added",
+            "attention first",
             edit=(
-                "max(operations / peak,",
-                "max(2 * parameters / peak * prompt_tokens + hidden / peak * layers * (2 * prompt_tokens**2),",
+                "matrices + 2 * layers * hidden * prompt_tokens**2 / peak",
+                "hidden / peak * layers * (2 * prompt_tokens**2) + matrices",
             ),
         ),
     ),
     promises=(
         Promise(
             "An empty prompt reads the weights once.",
-            edit=(
-                "    operations = 2 * parameters * prompt_tokens",
-                "    if not prompt_tokens:\n        return 0.0\n    operations = 2 * parameters * prompt_tokens",
-            ),
+            edit=("    matrices = max(", "    matrices = bool(prompt_tokens) * max("),
         ),
         Promise("which computes half of the scores", edit=("2 * layers * hidden", "4 * layers * hidden")),
         Promise(
-            "the slower of computing and of reading",
+            "the slower of the two counts",
             edits=(
-                ("return max(operations", "return sum((operations"),
-                ("/ peak, weight_bytes / bandwidth)", "/ peak, weight_bytes / bandwidth))"),
+                ("matrices = max(", "matrices = sum(("),
+                ("weight_bytes / bandwidth)", "weight_bytes / bandwidth))"),
             ),
         ),
     ),

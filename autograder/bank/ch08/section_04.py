@@ -19,17 +19,12 @@ def _prefill(prompt: int = 2048, layers: int = 32) -> float:
 def _decode(batch: int) -> float:
     """Seconds of a step at 2,048 tokens each, Llama 3 8B on an H100."""
     n = models.LLAMA3_8B.parameters
-    return serving.decode_step_time(n, 2 * n, KV_8B, [2048] * batch, PEAK, BANDWIDTH)
+    return serving.pass_time(batch, [2048] * batch, n, 2 * n, KV_8B, PEAK, BANDWIDTH)
 
 
 def _ridge() -> float:
     n = models.LLAMA3_8B.parameters
-    return serving.critical_batch_size(n, 2 * n, KV_8B, 0, PEAK, BANDWIDTH)
-
-
-def _limit(kv: int) -> float:
-    """The context at which one more sequence adds as much reading as computing."""
-    return 2 * models.LLAMA3_8B.parameters * BANDWIDTH / (PEAK * kv)
+    return serving.critical_batch_size(n, 2 * n, PEAK, BANDWIDTH)
 
 
 def _crossover(square: int = 2) -> float:
@@ -56,7 +51,7 @@ QUESTIONS = (
             Slip("That leaves attention out.", value=lambda: _prefill(layers=0)),
             Slip("Reading the weights is the faster of the two jobs here.", value=lambda: _prefill(0)),
             Slip(
-                "Computing and reading overlap: the slower one counts, not their sum.",
+                "The weights are read while the matrices multiply: the slower one counts, not their sum.",
                 value=lambda: _prefill() + _prefill(0),
             ),
         ),
@@ -125,27 +120,8 @@ QUESTIONS = (
             Slip("Only the weights are shared; every sequence brings its cache.", value=1),
             Slip("The weights are read once for all of them.", value=256),
         ),
-        derivation="Both are bound by reading: $(W + 256 \\cdot 2048\\,\\mathrm{kv}) / (W + 2048\\,\\mathrm{kv})$, "
+        derivation="With 256 tokens the weights are read longer than the matrices multiply, and the caches are added: "
+        "$(W + 256 \\cdot 2048\\,\\mathrm{kv}) / (W + 2048\\,\\mathrm{kv})$, "
         "with $W = 16.06$ GB and $\\mathrm{kv} = 131072$ bytes.",
-    ),
-    Question(
-        id="08-never-compute-bound",
-        kind="derive",
-        title="Memory-bound at every batch",
-        section="8.4",
-        ask="context",
-        unit="tokens",
-        answer=lambda: _limit(KV_8B),
-        tolerance=0.01,
-        slips=(
-            Slip(
-                "That cache has as many key and value heads as query heads; Llama 3 8B has 8.",
-                value=lambda: _limit(4 * KV_8B) / 1.0,
-            ),
-            Slip("That is the ridge, a batch; a context is asked for.", value=_ridge),
-            Slip("A parameter takes two operations per token.", value=lambda: _limit(KV_8B) / 2),
-        ),
-        derivation="One more sequence adds $2N/F$ of computing and $\\mathrm{kv} \\cdot c / BW$ of reading. They are "
-        "equal at $c = 2 N \\cdot BW / (F \\cdot \\mathrm{kv})$; from there on reading grows at least as fast.",
     ),
 )

@@ -18,7 +18,7 @@ def _handoff(bandwidth: float = 50e9, kv: int = KV_70B) -> float:
 def _step_70b(gpus: int, requests: int) -> float:
     """Seconds of a step of one replica, Llama 3 70B in bf16 at 4,096 tokens."""
     n = models.LLAMA3_70B.parameters
-    return serving.decode_step_time(n, 2 * n, KV_70B, [4096] * requests, gpus * PEAK, gpus * BANDWIDTH)
+    return serving.pass_time(requests, [4096] * requests, n, 2 * n, KV_70B, gpus * PEAK, gpus * BANDWIDTH)
 
 
 def _fitting(gpus: int, share: float = 1.0, usable: float = 0.9) -> int:

@@ -20,7 +20,7 @@ from rankzero.tiny import GPT, GPTConfig
 from solutions.ch08.serving import (
     continuous_batching,
     critical_batch_size,
-    decode_step_time,
+    pass_time,
     prefill_time,
     replicas_needed,
     request_metrics,
@@ -41,7 +41,7 @@ def test_the_machines_are_those_of_the_tables():
 # Prefill.
 
 
-@pytest.mark.parametrize(("prompt", "seconds"), [(2048, 0.0343556), (16, 0.00479419), (131_072, 6.67949)])
+@pytest.mark.parametrize(("prompt", "seconds"), [(2048, 0.0343556), (16, 0.00479426), (131_072, 6.67949)])
 def test_prefill_of_llama_3_8b(prompt, seconds):
     """Kills: the full square, a token for the prompt, no roofline."""
     assert prefill_time(N, W, prompt, **H100, **SHAPE) == pytest.approx(seconds, rel=1e-5)
@@ -62,60 +62,77 @@ def test_the_operations_are_those_that_torch_counts(prompt):
         model(torch.zeros(1, prompt, dtype=torch.int64))
     shape = {"layers": 2, "hidden": 64}
     matrices = prefill_time(model.matmul_parameters, 1, prompt, 1, 1e30)
+    assert pass_time(prompt, [], model.matmul_parameters, 1, 0, 1, 1e30) == matrices
     attention = prefill_time(model.matmul_parameters, 1, prompt, 1, 1e30, **shape) - matrices
     assert counted.get_total_flops() == matrices + 2 * attention
 
 
-# Decode.
+# A pass.
 
 
 @pytest.mark.parametrize(
-    ("contexts", "seconds"),
+    ("tokens", "contexts", "seconds"),
     [
-        ([2048], 0.00487432),
-        ([0], 0.00479419),
-        ([2048] * 32, 0.00735835),
-        ([2048] * 256, 0.0253075),
-        ([100, 5000, 32_000], 0.00624576),
-        ([128] * 512, 0.00831109),
+        (1, [2048], 0.00487432),
+        (1, [0], 0.00479419),
+        (32, [2048] * 32, 0.00735835),
+        (256, [2048] * 256, 0.0253075),
+        (3, [100, 5000, 32_000], 0.00624576),
+        (512, [128] * 512, 0.0108752),
+        (1024, [400] * 1024, 0.0326482),
+        (544, [2048] * 32, 0.0113947),
+        (2048, [0], 0.0332444),
+        (0, [], 0),
     ],
 )
-def test_decode_of_llama_3_8b(contexts, seconds):
-    assert decode_step_time(N, W, KV, contexts, **H100) == pytest.approx(seconds, rel=1e-5)
+def test_passes_of_llama_3_8b(tokens, contexts, seconds):
+    """Worked out by hand: 16.06 GB and 131,072 bytes a token at 3.35 TB/s, 16.06 GFLOP a token at 989.4 TFLOP/s."""
+    assert pass_time(tokens, contexts, N, W, KV, **H100) == pytest.approx(seconds, rel=1e-5)
 
 
-@given(st.lists(st.integers(0, 131_072), max_size=600), st.integers(0, 5_000_000), st.floats(1e8, 7e11))
-def test_a_step_is_a_loop_over_sequences(contexts, kv, parameters):
-    """Kills: no cache, one cache for all, a padded cache, a sum of compute and memory."""
-    operations, read = 0.0, 2 * parameters if contexts else 0.0
-    for context in contexts:
-        operations += 2 * parameters
-        read += kv * context
-    expected = max(operations / H100["peak"], read / H100["bandwidth"])
-    assert decode_step_time(parameters, 2 * parameters, kv, contexts, **H100) == pytest.approx(expected, rel=1e-9)
+@given(
+    st.lists(st.tuples(st.integers(1, 4000), st.integers(0, 131_072)), max_size=60),
+    st.integers(0, 5_000_000),
+    st.floats(1e8, 7e11),
+)
+def test_a_pass_is_a_loop_over_requests(requests, kv, parameters):
+    """Kills: no cache, one cache for all, a padded cache, one maximum over everything."""
+    operations, cached, weights = 0.0, 0.0, 2 * parameters if requests else 0.0
+    for new, context in requests:
+        operations += 2 * parameters * new
+        cached += kv * context
+    expected = max(operations / H100["peak"], weights / H100["bandwidth"]) + cached / H100["bandwidth"]
+    tokens, contexts = sum(new for new, _ in requests), [context for _, context in requests]
+    assert pass_time(tokens, contexts, parameters, 2 * parameters, kv, **H100) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("context", "batch"), [(0, 295.343), (128, 427.119), (400, 8234.6), (2048, math.inf)])
-def test_the_ridge_of_an_h100(context, batch):
-    assert critical_batch_size(N, W, KV, context, **H100) == pytest.approx(batch, rel=1e-5)
+@given(st.integers(1, 2000), st.integers(1, 4000), st.integers(0, 8000))
+def test_one_more_token_never_makes_a_pass_shorter(tokens, more, context):
+    before, after = (pass_time(n, [context], N, W, KV, **H100) for n in (tokens, tokens + more))
+    assert 0 <= after - before <= more * 2 * N / H100["peak"] * (1 + 1e-9)
 
 
 def test_the_published_ridges():
     """989.4 TFLOP/s over 3.35 TB/s, and 312 over 2.039."""
-    assert critical_batch_size(N, W, KV, 0, **H100) == pytest.approx(989.4 / 3.35)
-    assert critical_batch_size(N, W, KV, 0, 312e12, 2.039e12) == pytest.approx(153.016, rel=1e-5)
-    assert critical_batch_size(N, N, KV, 0, **H100) == pytest.approx(989.4 / 3.35 / 2)  # weights of one byte
+    assert critical_batch_size(N, W, **H100) == pytest.approx(989.4 / 3.35)
+    assert critical_batch_size(N, W, 312e12, 2.039e12) == pytest.approx(153.016, rel=1e-5)
+    assert critical_batch_size(N, N, **H100) == pytest.approx(989.4 / 3.35 / 2)  # weights of one byte
 
 
-@given(st.floats(1e8, 7e11), st.floats(0.5, 4), st.floats(0, 5e6), st.integers(0, 10_000))
-def test_at_the_critical_batch_both_terms_are_equal(parameters, element, kv, context):
-    batch = critical_batch_size(parameters, element * parameters, kv, context, **H100)
-    if batch < math.inf:
-        compute = 2 * parameters * batch / H100["peak"]
-        read = (element * parameters + kv * context * batch) / H100["bandwidth"]
-        assert compute == pytest.approx(read, rel=1e-9)
-    else:
-        assert 2 * parameters / H100["peak"] <= kv * context / H100["bandwidth"]
+@given(st.floats(1e8, 7e11), st.floats(0.5, 4), st.integers(0, 10_000))
+def test_the_matrices_take_longer_from_the_critical_batch_on_with_any_context(parameters, element, context):
+    """Below it a token costs its cache, above it multiplying as well. Kills a ridge that contexts move."""
+    weights = element * parameters
+    batch = critical_batch_size(parameters, weights, **H100)
+    own = KV * context / H100["bandwidth"]
+    for share, multiply in ((0.5, 0.0), (2.0, 2 * parameters / H100["peak"])):
+        size = max(1, math.floor(batch * share))
+        both = [
+            pass_time(n, [context] * n, parameters, weights, KV, **H100)
+            for n in ((size - 1, size) if share < 1 and size > 1 else (size + 1, size + 2))
+        ]
+        if share > 1 or size > 1:
+            assert both[1] - both[0] == pytest.approx(own + multiply, rel=1e-4, abs=1e-9)
 
 
 # What a user feels.

@@ -11,7 +11,6 @@ ANSWERS = {
     "08-attention-crossover": (61_266,),
     "08-floor-70b": (0.0208955,),
     "08-ridge": (295.343,),
-    "08-never-compute-bound": (414.9,),
     "08-batch-cost": (5.192,),
     "08-e2e": (5.275,),
     "08-little-inflight": (522.4, 9),
