@@ -71,7 +71,7 @@ def _refused(sentence: str) -> Spec:
 def communication_share(hidden: int, ranks: int, rate: float, bandwidth: float) -> float:
     """Time of a layer's collectives over the time of its matrix products, in a step with 2-byte elements.
 
-    Batch and sequence cancel, so neither matters. Attention's own products are left out.
+    Attention's own products are left out, so batch and sequence cancel.
 
     Args:
         hidden: width of the model.

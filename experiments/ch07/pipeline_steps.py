@@ -79,15 +79,13 @@ def _message(op: str, ranks: int) -> tuple[int, int] | None:
 
 
 def gpipe_scene(step: int) -> Scene:
-    """GPipe on 3 ranks with 4 micro-batches; a step is two units of time."""
+    """GPipe on 3 ranks with 4 micro-batches; a step is two units of time, and its sentence says what is held."""
     return _scene(played(schedule="gpipe"), 2 * step)
 
 
 def one_f_one_b_scene(step: int) -> Scene:
     """1F1B on 3 ranks with 4 micro-batches; a step is two units of time, and its sentence says what is held."""
-    chart, time = played(), 2 * step
-    scene = _scene(chart, time)
-    return replace(scene, says=f"{scene.says} {_holds(moment(chart, time))}") if step else scene
+    return _scene(played(), 2 * step)
 
 
 def _scene(chart: Chart, step: int) -> Scene:
@@ -104,7 +102,7 @@ def _scene(chart: Chart, step: int) -> Scene:
         marks += _messages(moment(chart, time), time)
     share = f" ({now.idle / (ranks * step):.0%})" if step else ""
     marks.append(Label(4, height - 6, f"idle so far: {now.idle} of {ranks * step} units{share}", "start"))
-    return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step), _shows(chart, step, now))
+    return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step, now), _shows(chart, step, now))
 
 
 def _names(now: Moment) -> list[Label]:
@@ -151,13 +149,13 @@ def _holds(now: Moment) -> str:
     return f"In the last unit they hold {held} micro-batches."
 
 
-def _says(chart: Chart, time: int) -> str:
-    """What each rank does in the two units of time that end at ``time``."""
+def _says(chart: Chart, time: int, now: Moment) -> str:
+    """What each rank does in the two units of time that end at ``time``, and holds in the second."""
     if not time:
         return "Start. Nothing has run; rank 0 has the inputs of all micro-batches, the last rank their targets."
     units = [moment(chart, time - 1).doing, moment(chart, time).doing]
     news = [f"rank {rank} {_says_of(chart, rank, time, *ops)}" for rank, ops in enumerate(zip(*units, strict=True))]
-    return f"From {time - 2} to {time}: {'; '.join(news)}."
+    return f"From {time - 2} to {time}: {'; '.join(news)}. {_holds(now)}"
 
 
 def _says_of(chart: Chart, rank: int, time: int, first: str, second: str) -> str:
@@ -184,5 +182,7 @@ def _shows(chart: Chart, step: int, now: Moment) -> str:
     rows = []
     for rank in range(len(chart.orders)):
         doing = [moment(chart, time).doing[rank] or "idle" for time in range(1, step + 1)]
-        rows.append(f"rank {rank}: {', '.join(doing) or 'nothing'}, holds {now.held[rank]}")
+        rows.append(
+            f"rank {rank}: {', '.join(doing) or 'nothing'}, {'in the last unit ' * (step > 0)}holds {now.held[rank]}"
+        )
     return f"After {step} units of time, {'; '.join(rows)}."

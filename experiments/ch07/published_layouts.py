@@ -6,8 +6,9 @@ source counts: for Narayanan et al. equation (3), which includes recomputation; 
 nodes of eight with eight 200 Gbit/s ports.
 
 Not printed, so assumed: that the 96 model-parallel GPUs of Narayanan et al. are 8 (TP) by 12, and that a rank has one
-chunk there; one sequence per micro-batch and no recomputation in the runs of Jiang et al. and of Llama 3; 8 chunks in
-Llama 3's.
+chunk there (with 3, the times of 530B are 3.9, 2.6 and -0.2 percent off, not 5.0, 5.7 and 6.6); one sequence per
+micro-batch and no recomputation in the runs of Jiang et al. and of Llama 3; 8 chunks in Llama 3's; ZeRO-1 for Jiang et
+al. The replicas of Narayanan et al. sharded nothing: a ``Layout`` has no such stage, and ZeRO-1 takes as long here.
 
 >>> [len(series.runs) for series in SERIES]
 [3, 3, 3, 3, 8, 2]

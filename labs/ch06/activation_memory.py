@@ -28,7 +28,8 @@ def activation_bytes(
     Args:
         model: ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``gated`` count.
         sequence: tokens of the sequence; not negative.
-        ranks: tensor-parallel ranks; at least 1. Real division: a share need not be whole.
+        ranks: tensor-parallel ranks; at least 1. Real division: a share need not be whole, and key-value heads
+            are not copied.
         sequence_parallel: the tokens are split outside the matrices too.
         recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps nothing but the layer's
             input, split like the inputs of the norms.

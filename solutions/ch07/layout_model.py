@@ -1,7 +1,9 @@
 """What the layout advisor chooses from, and what a step takes: the model of its time. Standard library only.
 
 It assumes an ideal machine: stages that are equal except for the head, no stragglers, every message at the full
-bandwidth of its group (:mod:`.placed_groups`). It serves to compare layouts; a measured step takes longer.
+bandwidth of its group (:mod:`.placed_groups`). The all-gathers that
+sequence parallelism adds to the backward pass (6.5) are left out: computation can hide them. The model serves to
+compare layouts; most measured steps take longer.
 """
 
 from __future__ import annotations

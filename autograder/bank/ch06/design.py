@@ -18,16 +18,17 @@ RECOMPUTE = ("none", "selective", "full")
 
 
 def memory(ranks: int, split: bool, recompute: str) -> float:
-    """Bytes on a GPU: weights and gradients of 20 layers, and the activations of four micro-batches."""
-    kept = layer_memory.stored_by_layer(
-        SEQUENCE, 1, HIDDEN, HEADS, ranks=ranks, sequence_parallel=split, recompute=recompute
+    """Bytes on a GPU: weights and gradients of 20 layers, activations of four micro-batches, a layer that runs again."""
+    kept, whole = (
+        layer_memory.stored_by_layer(SEQUENCE, 1, HIDDEN, HEADS, ranks=ranks, sequence_parallel=split, recompute=how)
+        for how in (recompute, "none")
     )
-    return 4 * LAYERS * 12 * HIDDEN**2 / ranks + LAYERS * IN_FLIGHT * kept
+    return 4 * LAYERS * 12 * HIDDEN**2 / ranks + LAYERS * IN_FLIGHT * kept + whole - kept
 
 
 def extra_time(ranks: int, split: bool, recompute: str) -> float:
-    """Time for communication and recomputation, in percent of the time of the matrix products."""
-    compute = 72 * SEQUENCE * HIDDEN**2 / ranks / RATE
+    """Time for communication and recomputation, in percent of the time of the matrix products, attention's included."""
+    compute = (72 * SEQUENCE * HIDDEN**2 + 12 * SEQUENCE**2 * HIDDEN) / ranks / RATE
     sent = activations.tensor_parallel_traffic(SEQUENCE, 1, HIDDEN, ranks, sequence_parallel=split)
     if recompute == "full":  # the forward pass runs again, with its collectives
         sent += activations.tensor_parallel_traffic(SEQUENCE, 1, HIDDEN, ranks, backward=False, sequence_parallel=split)
@@ -66,7 +67,7 @@ QUESTIONS = (
         derivation=(
             "Without recomputation nothing fits: the attention matrices alone need more than 100 GB, even on sixteen "
             "ranks. These would also span two nodes. Each GPU would cross by its own port with an eighth of every "
-            "tensor, and still communicate for more than half as long as it computes. What remains is a trade. Four "
+            "tensor, and still communicate for about half as long as it computes. What remains is a trade. Four "
             "ranks with sequence parallelism and selective recomputation lose the least time and fill most of the "
             "memory. Eight ranks halve the memory and lose almost twice as much time. Recomputing everything saves "
             "more memory, but repeats the forward pass and its collectives."

@@ -20,7 +20,7 @@ QUESTIONS = (
         derivation="A rank's slice of the output needs all of x and its own columns, and it has both. The gradient of "
         "its columns needs x and the gradient of its own slice, and it has these, too. But every slice depends on x, "
         "so the gradient of x is a sum over all ranks, and without $f$ each rank has one summand. The layers before "
-        "this one then get an incomplete gradient, and a different one on every rank.",
+        "this one then get an incomplete gradient, and usually a different one on every rank.",
         slips={
             1: "A slice is what a column-parallel layer is meant to produce, and every number in it is right.",
             2: "Every rank sees all tokens. What is split here is the weights, not the data.",

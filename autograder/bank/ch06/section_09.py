@@ -18,9 +18,10 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Tensor parallelism sends activations, so its bytes grow with the tokens, and so does the "
-        "computation of the matrix products. Batch and sequence cancel. The width of the model does not: the "
-        "computation grows with its square, the bytes only in proportion. Gradients in data parallelism are different: "
-        "their bytes do not depend on the tokens at all.",
+        "computation of the matrix products. The batch cancels, and so does the length of the sequence if "
+        "attention's own products are left out. The width of the model does not: the computation grows with its "
+        "square, the bytes only in proportion. Gradients in data parallelism are different: their bytes do not depend "
+        "on the tokens at all.",
         slips={
             1: "That is data parallelism, which sends gradients. Activations grow with the batch.",
             2: "The bytes do double, but so does the computation they are compared with.",

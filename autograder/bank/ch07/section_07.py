@@ -17,10 +17,11 @@ QUESTIONS = (
             "exactness: later chunks work with weights from the step before",
         ),
         correct=0,
-        derivation="A micro-batch visits every rank once for each chunk, so it crosses about $v$ times as many "
-        "boundaries. As for memory, rank 0 first runs $p$ micro-batches through each of its first $v - 1$ chunks. Then "
-        "micro-batch 0 enters rank 0's last chunk. While it visits the $p - 1$ other ranks and its gradient comes "
-        "back, rank 0 starts $2(p-1)$ more passes. So it holds the activations of $(v-1)p + 1 + 2(p-1)$ chunks, "
+        derivation="A micro-batch visits every rank once for each chunk, so it crosses $vp - 1$ boundaries instead of "
+        "$p - 1$: here five times as many. As for memory, rank 0 first runs $p$ micro-batches through each of its "
+        "first $v - 1$ chunks. Then micro-batch 0 enters rank 0's last chunk. While it visits the $p - 1$ other ranks"
+        " and its gradient comes back, rank 0 starts $2(p-1)$ more passes. So it holds the activations of $(v-1)p + 1"
+        " + 2(p-1)$ chunks, "
         "each a $v$-th of a stage: $p + (p-1)/v$ whole stages' worth instead of $p$.",
         slips={
             1: "The warm-up gets longer, not shorter: rank 0 has to start all of its chunks before it can go back.",

@@ -95,15 +95,20 @@ def test_gpipe_is_as_long_and_holds_everything():
     assert max(moment(chart, step).held[0] for step in range(13)) == 4
     assert scenes[1].says == (
         "From 0 to 2: rank 0 runs F0 and F1; rank 1 waits for activation 0, then runs F0; "
-        "rank 2 waits for activation 0."
+        "rank 2 waits for activation 0. In the last unit they hold 2, 1 and 0 micro-batches."
     )
     assert scenes[3].says == (
-        "From 4 to 6: rank 0 waits for gradient 0; rank 1 runs F3, then waits for gradient 0; rank 2 runs F2 and F3."
+        "From 4 to 6: rank 0 waits for gradient 0; rank 1 runs F3, then waits for gradient 0; rank 2 runs F2 and F3. "
+        "In the last unit they hold 4, 4 and 4 micro-batches."
     )
     assert scenes[4].says == (
-        "From 6 to 8: rank 0 waits for gradient 0; rank 1 waits for gradient 0, then runs B0; rank 2 runs B0 and B1."
+        "From 6 to 8: rank 0 waits for gradient 0; rank 1 waits for gradient 0, then runs B0; rank 2 runs B0 and B1. "
+        "In the last unit they hold 4, 4 and 3 micro-batches."
     )
-    assert scenes[6].says == "From 10 to 12: rank 0 runs B2 and B3; rank 1 runs B3 and is done; rank 2 is done."
+    assert scenes[6].says == (
+        "From 10 to 12: rank 0 runs B2 and B3; rank 1 runs B3 and is done; rank 2 is done. "
+        "In the last unit they hold 1, 0 and 0 micro-batches."
+    )
 
 
 def test_gpipe_draws_every_message_and_outlines_both_units():

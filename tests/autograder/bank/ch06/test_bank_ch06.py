@@ -23,15 +23,16 @@ DESIGNS = {item.id: item for item in bank.of_chapter("ch06") if isinstance(item,
 def by_hand(ranks: int, split: int, recompute: int) -> tuple[float, float]:
     """GB on a GPU, and percent beyond the matrix products, from the formulas of the page."""
     s = h = 8192
-    inner = 24 + (5 * 64 * s / h if recompute == 0 else 0)
-    kept = s * h * (2 / (ranks if split else 1) if recompute == 2 else 10 / (ranks if split else 1) + inner / ranks)
+    around, core = 10 / (ranks if split else 1), 5 * 64 * s / h
+    whole = s * h * (around + (24 + core) / ranks)
+    kept = (whole, s * h * (around + 24 / ranks), s * h * around / 5)[recompute]
     units = (10 if split else 8) + (4 if recompute == 2 else 0)
     near, tensor = min(ranks, 8), 2 * s * h
     inside, across = (near - 1) / near * tensor / 450e9, (ranks // near - 1) / (ranks // near) * tensor / near / 50e9
-    compute = 72 * s * h**2 / ranks / (0.4 * 989.4e12)
+    compute = (72 * s * h**2 + 12 * s**2 * h) / ranks / (0.4 * 989.4e12)
     again = (0, s / (18 * h + 3 * s), 1 / 3)[recompute]
     state = 4 * 20 * 12 * h * h / ranks
-    return (state + 20 * 4 * kept) / 1e9, 100 * (units * (inside + across) / compute + again)
+    return (state + (20 * 4 - 1) * kept + whole) / 1e9, 100 * (units * (inside + across) / compute + again)
 
 
 def test_the_designs_are_judged_by_the_formulas():
