@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     steps, streams = (6, 3) if asked.quick else (asked.steps, asked.streams)
     model = overlap_runs.small_model(10 if asked.quick else 150)
-    scheduler = part(asked.code, "ch10.token_budget", "TokenBudgetScheduler")
+    scheduler = part(asked.code, "ch10.scheduler", "Scheduler")
     futures = part(asked.code, "ch10.future_map", "FutureMap")
     predicted = part(asked.code, "ch10.scheduling", "overlap_time")
     prompts, eos = overlap_runs.prompts(streams), ord(asked.eos) if asked.eos else None

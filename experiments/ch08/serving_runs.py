@@ -35,7 +35,7 @@ PLACES = {
     "probabilities": ("ch08.tiny_serving", "next_token_probabilities"),
     "block_manager": ("ch09.block_manager", "BlockManager"),
     "radix_cache": ("ch09.radix_cache", "RadixCache"),
-    "scheduler": ("ch10.token_budget", "TokenBudgetScheduler"),
+    "scheduler": ("ch10.scheduler", "Scheduler"),
 }
 
 

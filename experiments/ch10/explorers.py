@@ -15,8 +15,8 @@ from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.models import LLAMA3_8B
 from rankzero.facts.units import ms, us
 from solutions.ch08.serving import pass_time
+from solutions.ch10.scheduler import Scheduler
 from solutions.ch10.scheduling import capture_size, eager_time, graph_time, overlap_time, padding_waste, published_sizes
-from solutions.ch10.token_budget import TokenBudgetScheduler
 
 from .timelines import Rows, eager_rows, graph_rows, step_rows, with_gaps
 
@@ -134,7 +134,7 @@ def simulated(budget: int, long_share: float, rate: float, requests: int = 60) -
         seconds.
     """
     rng = Random(10)
-    scheduler = TokenBudgetScheduler(budget, 128, 40_000, 16)
+    scheduler = Scheduler(budget, 128, 40_000, 16)
     arrivals, now = [], 0.0
     for number in range(requests):
         now += rng.expovariate(rate)

@@ -21,8 +21,8 @@ from rankzero.server.pool import Piece, Pool, forward
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, bundled_text, train
 from solutions.ch08.detokenizer import StreamingDetokenizer
 from solutions.ch10.future_map import FutureMap
+from solutions.ch10.scheduler import Scheduler
 from solutions.ch10.scheduling import overlap_time
-from solutions.ch10.token_budget import TokenBudgetScheduler
 
 from .timelines import Span
 
@@ -233,7 +233,7 @@ def overlap_run(
     new_tokens: int = 24,
     eos: int | None = None,
     model: GPT | None = None,
-    scheduler: Callable[..., Any] = TokenBudgetScheduler,
+    scheduler: Callable[..., Any] = Scheduler,
     futures: Callable[[int], Any] = FutureMap,
 ) -> OverlapRun:
     """Serve some requests greedily, with two threads that take turns or work at the same time.

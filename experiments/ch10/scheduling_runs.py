@@ -13,7 +13,7 @@ import torch
 from rankzero.server import Engine
 from rankzero.server.trace import Step
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
-from solutions.ch10.token_budget import TokenBudgetScheduler
+from solutions.ch10.scheduler import Scheduler
 
 from ..ch08.serving_runs import parts
 
@@ -69,7 +69,7 @@ def budget_run(
     long: int = 512,
     streams: int = 7,
     new_tokens: int = 0,
-    scheduler: Callable[..., Any] = TokenBudgetScheduler,
+    scheduler: Callable[..., Any] = Scheduler,
     model: GPT | None = None,
 ) -> BudgetRun:
     """Let ``streams`` requests decode, add one with a prompt of ``long`` tokens, and record the steps that follow.
@@ -158,7 +158,7 @@ def pool_run(
     prompt: int = 32,
     new_tokens: int = 48,
     block_size: int = 4,
-    scheduler: Callable[..., Any] = TokenBudgetScheduler,
+    scheduler: Callable[..., Any] = Scheduler,
     model: GPT | None = None,
 ) -> PoolRun:
     """Serve equal requests, all submitted at the start, from a pool of ``blocks`` blocks.

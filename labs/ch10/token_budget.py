@@ -1,6 +1,6 @@
 # Generated from solutions/ch10/token_budget.py by make stubs. Write the bodies; names and signatures stay.
-"""A scheduler with a token budget: which requests run in a step, with how many tokens, and which is preempted when
-memory runs out.
+"""The scheduler once more, written as one class: which requests run in a step, with how many tokens, and which is
+preempted when memory runs out. It decides as :mod:`.scheduler` does in three functions, for blocks that nobody shares.
 
 Standard library only. The scheduler only counts tokens; it neither computes nor sees them. Its step has two halves:
 ``schedule`` says what to run, ``update`` says that it ran.
@@ -102,9 +102,10 @@ class TokenBudgetScheduler:
         and goes to the head of the queue with its generated tokens as part of its prompt. A request that preempts
         itself ends this round.
 
-        Then, if nothing was preempted in this step, waiting requests are admitted from the head of the queue, while
-        fewer than ``max_sequences`` run and budget is left, by the same rule. Nobody overtakes: a head whose blocks are
-        missing blocks the queue; without chunked prefill so does one that misses more tokens than the budget has left.
+        Then waiting requests are admitted from the head of the queue, while fewer than ``max_sequences`` run and budget
+        is left. The blocks for all tokens of a request must be free; it takes those of its first chunk. Nobody
+        overtakes: a head whose blocks are missing blocks the queue; without chunked prefill so does one that misses
+        more tokens than the budget has left.
 
         Raises:
             RuntimeError: the step before has not been updated.

@@ -96,6 +96,9 @@ class Engine:
         self.log = Log(file)
         self._runner = Runner(model, parts, self.blocks, block_size, prefix_cache)
         self._scheduler = parts.scheduler(budget, slots, self.blocks, block_size, chunked_prefill, max_chunk)
+        self._aware = prefix_cache and hasattr(self._scheduler, "pool")  # it knows what the cache holds
+        if self._aware:
+            setattr(self._scheduler, "pool", _PoolView(self))  # noqa: B010
         self._inbox = Inbox(queue)
         self._numbers = itertools.count(1)
         self._names: set[str] = set()  # those that callers chose
@@ -129,6 +132,10 @@ class Engine:
     def steps(self) -> list[Step]:
         """The steps so far."""
         return list(self.log.steps)
+
+    def tokens(self, name: str) -> list[int]:
+        """The tokens of a request that has not ended: its prompt and what it has generated."""
+        return list(self._live[name].tokens)
 
     def trace(self) -> list[Event]:
         """The events so far."""
@@ -286,6 +293,8 @@ class Engine:
         preempted = self._preempt()
         self._check_plan(plan, preempted)
         scheduled = [(self._live[name], tokens) for name, tokens in plan if name in self._live]
+        admitted = [request for request, _ in scheduled if request.waiting_since is not None]
+        shared = sum(self._runner.share(request) for request in admitted) if self._aware else 0
         for request, _ in scheduled:
             self._mark_running(request, start)
             self.log.add("scheduler", request.name, start, planned)
@@ -300,7 +309,9 @@ class Engine:
         for request, token in computed.sampled:
             self._deliver(request, token, request.name in finished)
         self._counts.update(
-            generated_tokens=len(computed.sampled), computed_tokens=computed.tokens, cached_tokens=computed.reused
+            generated_tokens=len(computed.sampled),
+            computed_tokens=computed.tokens,
+            cached_tokens=shared + computed.reused,
         )
         names = tuple((request.name, tokens) for request, tokens in scheduled)
         prefill = sum(tokens for _, tokens in names) - decode
@@ -379,3 +390,22 @@ class Engine:
                 for name in (*COUNTERS, *(f"finished_{reason}" for reason in get_args(FinishReason)))
             },
         }
+
+
+class _PoolView:
+    """What a scheduler asks about the engine's pool."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def free(self) -> int:
+        """Blocks that no request holds, cached ones among them."""
+        return self._engine.memory.free + self._engine.memory.cached
+
+    def own(self, request: str) -> int:
+        """Blocks that would be free if this request left."""
+        return self._engine.memory.own(request)
+
+    def cached(self, request: str) -> tuple[int, int]:
+        """Of a waiting request: its cached tokens without its last, and how many of their blocks are held."""
+        return self._engine.memory.found(self._engine.tokens(request)[:-1])

@@ -53,6 +53,19 @@ class Memory:
         """The blocks of a request, in order."""
         return self.manager.table(name)
 
+    def own(self, name: str) -> int:
+        """The number of blocks that this request alone holds: so many are free, or only cached, when it leaves."""
+        others = {block for other in self._lengths if other != name for block in self.table(other)}
+        return len(set(self.table(name)) - others) if name in self._lengths else 0
+
+    def found(self, tokens: Sequence[int]) -> tuple[int, int]:
+        """The length of the longest cached prefix, in whole blocks, and how many of these blocks requests hold."""
+        if self.cache is None or self._whole(len(tokens)) == 0:
+            return 0, 0
+        found, slots = self.cache.match(tokens)
+        blocks = {slot // self.block_size for slot in slots}
+        return found, len(blocks & {block for other in self._lengths for block in self.table(other)})
+
     def reuse(self, name: str, tokens: Sequence[int]) -> int:
         """Let a request share the longest cached prefix of ``tokens``, if that is longer than what it has computed.
 

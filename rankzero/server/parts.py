@@ -79,12 +79,29 @@ class RadixCache(Protocol):
         """Raise an exception if the sizes do not add up."""
 
 
+class PoolView(Protocol):
+    """What a scheduler may ask about a pool whose blocks are shared."""
+
+    def free(self) -> int:
+        """Blocks that no request holds, cached ones among them."""
+
+    def own(self, request: str) -> int:
+        """Blocks that would be free if this running request left."""
+
+    def cached(self, request: str) -> tuple[int, int]:
+        """Of a waiting request: tokens whose keys and values are in the pool, and how many of their blocks are held."""
+
+
 class Scheduler(Protocol):
     """Decides which requests run in each step.
 
     It is created with ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk)``. It may have a
     method ``finish(request)``, which ends a request early. Without it, a request that ends early keeps its slot, though
     nothing is computed for it, until it would have had all its tokens.
+
+    It may have an attribute ``pool``, which the engine then sets to a :class:`PoolView`: the tokens that it schedules
+    for a new request are those that follow the cached ones. A scheduler without ``pool`` counts blocks as if each
+    request had its own, and its budget pays for cached tokens too, although they are not computed.
     """
 
     @property

@@ -64,6 +64,16 @@ class Runner:
             self.keep(request)
         return Computed(sum(len(piece.tokens) for piece in pieces), reused, sampled)
 
+    def share(self, request: Request) -> int:
+        """Let a request that begins share the cached prefix of its tokens; return how many tokens that saves.
+
+        The request's last token is never taken from the cache, because its logits are needed for the next one.
+        """
+        request.computed = self.memory.reuse(request.name, request.tokens[:-1])
+        if not request.preemptions:
+            request.cached_tokens += request.computed
+        return request.computed
+
     def keep(self, request: Request) -> None:
         """Put the tokens that a request has computed into the prefix cache."""
         self.memory.remember(request.name, request.tokens[: request.computed])

@@ -1,5 +1,5 @@
-"""A scheduler with a token budget: which requests run in a step, with how many tokens, and which is preempted when
-memory runs out.
+"""The scheduler once more, written as one class: which requests run in a step, with how many tokens, and which is
+preempted when memory runs out. It decides as :mod:`.scheduler` does in three functions, for blocks that nobody shares.
 
 Standard library only. The scheduler only counts tokens; it neither computes nor sees them. Its step has two halves:
 ``schedule`` says what to run, ``update`` says that it ran.
@@ -130,9 +130,10 @@ class TokenBudgetScheduler:
         and goes to the head of the queue with its generated tokens as part of its prompt. A request that preempts
         itself ends this round.
 
-        Then, if nothing was preempted in this step, waiting requests are admitted from the head of the queue, while
-        fewer than ``max_sequences`` run and budget is left, by the same rule. Nobody overtakes: a head whose blocks are
-        missing blocks the queue; without chunked prefill so does one that misses more tokens than the budget has left.
+        Then waiting requests are admitted from the head of the queue, while fewer than ``max_sequences`` run and budget
+        is left. The blocks for all tokens of a request must be free; it takes those of its first chunk. Nobody
+        overtakes: a head whose blocks are missing blocks the queue; without chunked prefill so does one that misses
+        more tokens than the budget has left.
 
         Raises:
             RuntimeError: the step before has not been updated.
@@ -140,9 +141,7 @@ class TokenBudgetScheduler:
         if self._step is not None:
             raise RuntimeError("schedule was called twice; update comes between")
         self._step, self._preempted = [], []
-        budget = self._schedule_running(self.max_tokens)
-        if not self._preempted:
-            self._admit(budget)
+        self._admit(self._schedule_running(self.max_tokens))
         return [(request.name, tokens) for request, tokens in self._step]
 
     def update(self) -> list[str]:
@@ -206,9 +205,10 @@ class TokenBudgetScheduler:
             request = self._waiting[0]
             if not self.chunked_prefill and request.total > budget:
                 return
-            want = self._want(request, budget)
-            if not self._take(request, want):
+            if self._blocks_for(request.total) > self._free:
                 return
+            want = self._want(request, budget)
+            self._take(request, want)
             self._running.append(self._waiting.popleft())
             budget -= self._scheduled(request, want)
 

@@ -185,7 +185,7 @@ EXERCISE = Build(
             "chunks in a small pool",
             _tight_chunks,
             3,
-            "A chunk takes blocks for its own tokens; in a step that preempts nobody is admitted.",
+            "Who is let in needs room for all its tokens, and takes the blocks of its first chunk.",
         ),
         Group("the last block", _exact, 2, "A request that fills the pool runs: its last token needs no KV."),
         Group("few seats", _seats, 2, "At most `max_sequences` requests run."),
@@ -210,11 +210,7 @@ EXERCISE = Build(
             "Running requests come first: with prompts first, streams wait while a prompt is computed.",
             edits=(
                 (
-                    (
-                        "        budget = self._schedule_running(self.max_tokens)\n"
-                        "        if not self._preempted:\n"
-                        "            self._admit(budget)\n"
-                    ),
+                    ("        self._admit(self._schedule_running(self.max_tokens))\n"),
                     (
                         "        before = list(self._running)\n"
                         "        budget = self._admit(self.max_tokens)\n"
@@ -229,14 +225,18 @@ EXERCISE = Build(
                 ),
                 (
                     (
-                        "            if not self._take(request, want):\n"
+                        "            if self._blocks_for(request.total) > self._free:\n"
                         "                return\n"
+                        "            want = self._want(request, budget)\n"
+                        "            self._take(request, want)\n"
                         "            self._running.append(self._waiting.popleft())\n"
                         "            budget -= self._scheduled(request, want)\n"
                     ),
                     (
-                        "            if not self._take(request, want):\n"
+                        "            if self._blocks_for(request.total) > self._free:\n"
                         "                break\n"
+                        "            want = self._want(request, budget)\n"
+                        "            self._take(request, want)\n"
                         "            self._running.append(self._waiting.popleft())\n"
                         "            budget -= self._scheduled(request, want)\n"
                         "        return budget\n"
@@ -264,13 +264,17 @@ EXERCISE = Build(
                 ),
                 (
                     (
-                        "            if not self._take(request, want):\n"
+                        "            if self._blocks_for(request.total) > self._free:\n"
                         "                return\n"
+                        "            want = self._want(request, budget)\n"
+                        "            self._take(request, want)\n"
                         "            self._running.append(self._waiting.popleft())\n"
                     ),
                     (
-                        "            if not self._take(request, want):\n"
+                        "            if self._blocks_for(request.total) > self._free:\n"
                         "                continue\n"
+                        "            want = self._want(request, budget)\n"
+                        "            self._take(request, want)\n"
                         "            self._waiting.remove(request)\n"
                         "            self._running.append(request)\n"
                     ),
@@ -311,21 +315,13 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "In a step that preempts nobody is admitted: the newcomer would take the blocks that were just freed.",
+            "A request is admitted when the blocks for all its tokens are free, not only those of its first chunk: the "
+            "rest of its prompt would collide with those who write.",
             edit=(
-                "        if not self._preempted:\n            self._admit(budget)\n",
-                "        self._admit(budget)\n",
-            ),
-        ),
-        Slip(
-            "A chunk needs blocks for its own tokens, not for the whole prompt.",
-            edit=(
+                "            if self._blocks_for(request.total) > self._free:\n                return\n"
+                "            want = self._want(request, budget)\n            self._take(request, want)\n",
+                "            want = self._want(request, budget)\n"
                 "            if not self._take(request, want):\n                return\n",
-                (
-                    "            if request.total > self._free * self.block_size or not "
-                    "self._take(request, want):\n"
-                    "                return\n"
-                ),
             ),
         ),
         Slip(
@@ -403,22 +399,15 @@ EXERCISE = Build(
             "goes to the head of the queue with",
             edit=("self._waiting.appendleft(request)", "self._waiting.append(request)"),
         ),
-        Promise(
-            "if nothing was preempted in this step",
-            edit=(
-                "        if not self._preempted:\n            self._admit(budget)\n",
-                "        self._admit(budget)\n",
-            ),
-        ),
         Promise("while fewer than ``max_sequences`` run", edit=(" and len(self._running) < self.max_sequences:", ":")),
         Promise(
             "Nobody overtakes: a head whose blocks are missing blocks the queue",
             edit=(
-                "            if not self._take(request, want):\n                return\n",
-                "            if not self._take(request, want):\n"
+                "            if self._blocks_for(request.total) > self._free:\n                return\n",
+                "            if self._blocks_for(request.total) > self._free:\n"
                 "                self._waiting.rotate(-1)\n"
-                "                request = self._waiting[0]\n                want = self._want(request, budget)\n"
-                "                if not self._take(request, want):\n"
+                "                request = self._waiting[0]\n"
+                "                if self._blocks_for(request.total) > self._free:\n"
                 "                    self._waiting.rotate(1)\n"
                 "                    return\n",
             ),

@@ -22,10 +22,10 @@ from solutions.ch08.detokenizer import StreamingDetokenizer
 from solutions.ch08.tiny_serving import generate_batch, next_token_probabilities
 from solutions.ch09.block_manager import BlockManager
 from solutions.ch09.radix_cache import RadixCache
-from solutions.ch10.token_budget import TokenBudgetScheduler
+from solutions.ch10.scheduler import Scheduler
 
 PARTS = Parts(
-    *(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, TokenBudgetScheduler),
+    *(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, Scheduler),
     constraint=schema_constraint(),
 )
 TOKENIZER = ByteTokenizer()

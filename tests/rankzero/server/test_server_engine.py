@@ -87,6 +87,44 @@ def test_the_last_token_of_a_cached_prompt_is_computed():
         assert request.output == alone([5] * 32, 4)
 
 
+def test_cached_tokens_cost_no_budget():
+    """Kills a scheduler that grants a cached prompt of 64 tokens eight passes of 8."""
+    serving = engine(block_size=8, budget=8)
+    for passes in (9, 1):
+        request = serving.submit([*range(64), 1], 1)
+        before = len(serving.steps)
+        serving.run()
+        assert len(serving.steps) - before == passes
+    assert request.cached_tokens == 64
+
+
+def test_a_shared_prefix_lets_one_more_request_in():
+    """Eight blocks of 8; a prompt of 41 tokens takes six of them, and a second one with the same beginning one more."""
+    for prefix_cache, side_by_side in ((True, 2), (False, 1)):
+        serving = engine(block_size=8, blocks=8, budget=64, prefix_cache=prefix_cache)
+        first = serving.submit([*[7] * 40, 1], 7, ignore_eos=True)
+        serving.step()
+        second = serving.submit([*[7] * 40, 2], 7, ignore_eos=True)
+        serving.step()
+        assert serving.metrics()["running"] == side_by_side
+        serving.run()
+        assert [one.output for one in (first, second)] == [alone([*[7] * 40, one], 7) for one in (1, 2)]
+        assert serving.metrics()["preemptions"] == 0
+
+
+def test_a_prompt_waits_until_all_of_it_fits():
+    """Twelve blocks of 4, of which a request holds ten and more: a prompt of six is not begun and thrown away again."""
+    serving = engine(block_size=4, blocks=12, budget=8, prefix_cache=False)
+    first = serving.submit([3] * 36, 9, ignore_eos=True)
+    for _ in range(6):
+        serving.step()
+    second = serving.submit([4] * 24, 4, ignore_eos=True)
+    serving.run()
+    assert [one.output for one in (first, second)] == [alone([3] * 36, 9), alone([4] * 24, 4)]
+    assert serving.metrics()["preemptions"] == 0
+    assert serving.metrics()["computed_tokens"] == 36 + 8 + 24 + 3
+
+
 def test_answers_are_cached_too():
     """The next turn of a conversation begins with the answer of the one before."""
     serving = engine(block_size=4)

@@ -190,9 +190,12 @@ class Machine:
             name = self.queue[0]
             if self.whole and len(self.tokens[name]) > budget:
                 break
-            want = min(len(self.tokens[name]), budget, self.chunk or budget)
-            if not self.place(name, want):
+            if not self.place(name, len(self.tokens[name])):  # all of it, on trial
                 break
+            self.pool += self.blocks[name]
+            self.blocks[name] = []
+            want = min(len(self.tokens[name]), budget, self.chunk or budget)
+            self.place(name, want)
             self.seated.append(self.queue.pop(0))
             plan.append((name, want))
             budget -= want
