@@ -612,8 +612,8 @@ ITEMS = {
     "10.4": ("10-overhead-def",),
     "10.5": ("10-overlap-20", "10-overlap-cpu-bound", "10-overlap-time", "10-debug-yield"),
     "10.6": ("10-placeholder", "10-future-map", "10-wasted-eos"),
-    "10.7": ("10-stall", "10-chunks", "10-partial-vllm", "10-debug-budget"),
-    "10.8": ("10-victim", "10-swap", "10-token-budget-scheduler"),
+    "10.7": ("10-stall", "10-chunks", "10-partial-vllm", "10-share-budget", "10-debug-budget"),
+    "10.8": ("10-victim", "10-swap", "10-make-room", "10-admit", "10-token-budget-scheduler"),
     "11.1": ("11-why-fast",),
     "11.2": (
         "11-three-of-five",

@@ -46,23 +46,22 @@ def _head(rng: Random) -> Case:
     return Case(([first, large, (rng.randint(1, size), 0, 0)][rng.randint(0, 1) :], 100, free, size))
 
 
-def _shared(rng: Random) -> Case:
-    """A cached beginning that running requests hold."""
-    size = rng.randint(2, 8)
-    known = rng.randint(2, 6)
-    total = size * known + rng.randint(1, 3 * size)
-    missing = _blocks(total, size) - known
-    return Case(([(total, size * known, known), (size, 0, 0)], rng.randint(1, 40), missing + rng.randint(-1, 1), size))
+def _shared(rng: Random, more: int = 0) -> Case:
+    """A cached beginning that running requests hold; ``more`` blocks than it needs are free."""
+    return _known(rng, True, more, rng.randint(1, 40))
 
 
-def _idle(rng: Random) -> Case:
+def _idle(rng: Random, more: int = 0) -> Case:
     """A cached beginning that nobody holds, or only a part of it: its blocks are among the free ones."""
+    return _known(rng, False, more, rng.randint(1, 40))
+
+
+def _known(rng: Random, whole: bool, more: int, budget: int) -> Case:
     size = rng.randint(2, 8)
     known = rng.randint(2, 6)
-    held = rng.randint(0, known - 1)
+    held = known if whole else rng.randint(0, known - 1)
     total = size * known + rng.randint(1, 3 * size)
-    need = _blocks(total, size) - held
-    return Case(([(total, size * known, held), (size, 0, 0)], rng.randint(1, 40), need + rng.randint(-1, 1), size))
+    return Case(([(total, size * known, held), (size, 0, 0)], budget, _blocks(total, size) - held + more, size))
 
 
 def _capped(rng: Random) -> Case:
@@ -99,8 +98,20 @@ EXERCISE = Build(
             lambda rng: [_no_budget(rng), *(_chunks(rng, short) for short in (0, 0, 1, rng.randint(1, 2)))],
         ),
         Group("a head that waits", _head, 4, "Nobody overtakes the head of the queue."),
-        Group("a shared beginning", _shared, 5, "Cached tokens need no budget, and blocks that others hold no memory."),
-        Group("an idle beginning", _idle, 5, "Cached blocks that nobody holds come out of the free ones."),
+        Group(
+            "a shared beginning",
+            _shared,
+            5,
+            "Cached tokens need no budget, and blocks that others hold no memory.",
+            lambda rng: [_known(rng, True, more, 200) for more in (0, 0, 1)] + [_shared(rng, -1)],
+        ),
+        Group(
+            "an idle beginning",
+            _idle,
+            5,
+            "Cached blocks that nobody holds come out of the free ones.",
+            lambda rng: [_idle(rng, -1), _idle(rng, -1), _known(rng, False, 0, 200), _idle(rng, 1)],
+        ),
         Group("chunks of a given size", _capped, 3, "`max_chunk` bounds what one request gets in one pass."),
     ),
     slips=(
