@@ -18,7 +18,7 @@ RECOMPUTE = ("none", "selective", "full")
 
 
 def memory(ranks: int, split: bool, recompute: str) -> float:
-    """Bytes on a GPU: weights and gradients of 20 layers, activations of four micro-batches, a layer that runs again."""
+    """Bytes on a GPU: weights and gradients of 20 layers, activations of four micro-batches, a layer run again."""
     kept, whole = (
         layer_memory.stored_by_layer(SEQUENCE, 1, HIDDEN, HEADS, ranks=ranks, sequence_parallel=split, recompute=how)
         for how in (recompute, "none")
