@@ -100,8 +100,8 @@ def traffic_per_gpu(model: Any, layout: Any) -> dict[str, float]:
     rings,
 
     * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
-      backward, and 2 more when ``recompute`` is ``"full"``, which repeats the forward pass; all-gathers that repeat
-      in the backward pass are left out;
+      backward, and 2 more when ``recompute`` is ``"full"``, which repeats the forward pass; the all-gathers that
+      sequence parallelism repeats are left out;
     * over ``cp`` ranks the all-gather of keys and values, ``4 * micro_tokens * kv_heads * head_dim / tp`` bytes, the
       reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
 
