@@ -596,6 +596,7 @@ ITEMS = {
         "09-adapter",
     ),
     "9.9": ("09-quant", "09-quantize-kv", "09-dequantize-kv"),
+    "9.10": ("09-design", "09-reason"),
     "10.1": ("10-five-big", "10-eager-time"),
     "10.2": (
         "10-many-small",
@@ -612,7 +613,15 @@ ITEMS = {
     "10.4": ("10-overhead-def",),
     "10.5": ("10-overlap-20", "10-overlap-cpu-bound", "10-overlap-time", "10-debug-yield"),
     "10.6": ("10-placeholder", "10-future-map", "10-wasted-eos"),
-    "10.7": ("10-stall", "10-chunks", "10-partial-vllm", "10-share-budget", "10-debug-budget"),
+    "10.7": (
+        "10-stall",
+        "10-chunks",
+        "10-partial-vllm",
+        "10-share-budget",
+        "10-debug-budget",
+        "10-design",
+        "10-reason",
+    ),
     "10.8": ("10-victim", "10-swap", "10-make-room", "10-admit", "10-token-budget-scheduler"),
     "11.1": ("11-why-fast",),
     "11.2": (
@@ -636,7 +645,7 @@ ITEMS = {
         "11-below-half",
     ),
     "11.5": ("11-temperature-0", "11-tokenizer"),
-    "11.6": ("11-batch-256", "11-break-even", "11-design-serve"),
+    "11.6": ("11-batch-256", "11-break-even", "11-design-serve", "11-design", "11-reason"),
     "11.7": (
         "11-eos-when",
         "11-nan",
