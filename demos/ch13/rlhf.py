@@ -12,8 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch12.toy_models import kept
 from experiments.ch13 import rlhf_runs as runs
-from experiments.ch13.toy_models import kept
 from rankzero.tiny import GPT
 
 HEADER = ("iteration", "score", "judge", "KL (nats)", "length", "clipped")

@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from experiments.ch13.toy_models import reference
+from experiments.ch12.toy_models import reference
 from experiments.ch14 import async_runs, lag_runs
 from rankzero.tiny import GPT
 

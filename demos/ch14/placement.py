@@ -47,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--generate", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--train", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=90.0, help="seconds of the longest response")
+    options.add_argument(
+        "--floor", type=number(0, 1e6), default=0.0, help="seconds of generation that more GPUs do not shorten"
+    )
+    options.add_argument("--barrier", action="store_true", help="the rollout pool waits for all responses of a batch")
     options.add_argument("--reserve", type=number(0, 80), default=20.0, help="GB to keep free on every GPU")
     asked = options.parse_args(argv)
     (_, parameters), gpus, tp = MODEL.count(options, asked), asked.gpus, asked.rollout_tp
@@ -55,14 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = []
     if gpus % tp == 0 and states / gpus + copy <= room:
         both = (states / gpus + copy) / GB
-        rows.append(("colocated", gpus, gpus, synchronous_time(gpus, *work), both, both))
+        rows.append(("colocated", gpus, gpus, synchronous_time(gpus, *work, asked.floor), both, both))
     for pool in range(tp, gpus, tp):
         if states / (gpus - pool) <= room and copy <= room:
-            seconds = asynchronous_time(gpus, *work, rollout_gpus=pool)
+            seconds = asynchronous_time(gpus, *work, pool, asked.barrier, asked.floor)
             rows.append(("two pools", pool, gpus - pool, seconds, copy / GB, states / (gpus - pool) / GB))
     rows.sort(key=lambda row: row[3])
     found = part(asked.code, "ch14.rlhf_schedule", "best_placement")(
-        gpus, *work, states, 2 * parameters, tp, H100_SXM.memory, asked.reserve * GB
+        gpus, *work, states, 2 * parameters, tp, H100_SXM.memory, asked.reserve * GB, asked.floor, asked.barrier
     )
     header = ("placement", "rollout GPUs", "training GPUs", "iteration (s)", "GB, rollout", "GB, training")
     if not rows:

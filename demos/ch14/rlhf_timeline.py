@@ -1,6 +1,10 @@
 """An RLHF iteration on all GPUs in turn, or on two pools side by side: who works when, and which split is best.
 
-python -m demos rlhf_timeline --gpus 100 --generate 6000 --train 3500 --tail 100 --mode async
+Two pools work with a barrier (the rollout pool is one batch ahead, and waits for the longest response of each batch) or
+without: then an iteration may be shorter than that response, which is trained on some versions later.
+
+python -m demos rlhf_timeline --gpus 100 --generate 6000 --train 3500 --tail 100 --mode continuous
+python -m demos rlhf_timeline --gpus 256 --generate 1717 --floor 43.1 --train 6053 --tail 0
 """
 
 from __future__ import annotations
@@ -11,21 +15,27 @@ from collections.abc import Sequence
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
 
+#: GPU-seconds of generation and of training, and seconds of the longest response.
 Work = tuple[float, float, float]
 
+#: All GPUs in turn; two pools of which one waits for every batch; two pools that never wait.
+TURNS, BARRIER, CONTINUOUS = MODES = ("turns", "barrier", "continuous")
 
-def spans(mode: str, gpus: int, split: int, work: Work, iterations: int = 3):
+
+def spans(mode: str, gpus: int, split: int, work: Work, floor: float = 0.0, iterations: int = 3):
     """Rows of a chart: what each GPU or pool does over a few iterations, and when the last one ends."""
     generate, train, tail = work
-    if mode == "sync":
-        writing, whole = max(generate / gpus, tail), synchronous_time(gpus, *work)
+    if mode == TURNS:
+        whole = synchronous_time(gpus, *work, floor)
+        writing = whole - train / gpus
         starts = [whole * number for number in range(iterations)]
         both = [("generate", start, start + writing) for start in starts]
         both += [("train", start + writing, start + whole) for start in starts]
         return {f"all {gpus}": sorted(both, key=lambda one: one[1])}
-    step = asynchronous_time(gpus, *work, rollout_gpus=split)
+    step = asynchronous_time(gpus, *work, split, mode == BARRIER, floor)
     starts = [step * number for number in range(iterations)]
-    writing, training = max(generate / split, tail), train / (gpus - split)
+    writing, training = floor + generate / split, train / (gpus - split)
+    writing = max(writing, tail) if mode == BARRIER else writing
     return {
         f"{split} GPUs": [("generate", start, start + writing) for start in starts],
         f"{gpus - split} GPUs": [("train", start + step, start + step + training) for start in starts],
@@ -45,26 +55,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--generate", type=number(0, 1e9), default=6000.0, help="GPU-seconds")
     options.add_argument("--train", type=number(0, 1e9), default=3500.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=100.0, help="seconds of the longest response")
-    options.add_argument("--mode", choices=("sync", "async"), default="async", help="what the picture shows")
+    options.add_argument(
+        "--floor", type=number(0, 1e6), default=0.0, help="seconds of generation that more GPUs do not shorten"
+    )
+    options.add_argument("--mode", choices=MODES, default=CONTINUOUS, help="what the picture shows")
     options.add_argument("--split", type=whole(1, 9_999), help="GPUs that generate; by default the best split")
     asked = options.parse_args(argv)
     if asked.split is not None and asked.split >= asked.gpus:
         options.error(f"--split must leave a GPU for training: below {asked.gpus}, got {asked.split}")
     work = asked.generate, asked.train, asked.tail
     place = part(asked.code, "ch14.rlhf_schedule", "best_placement")
-    times = {split: asynchronous_time(asked.gpus, *work, rollout_gpus=split) for split in range(1, asked.gpus)}
-    best = min(times, key=lambda split: (times[split], split))
-    split = asked.split or best
-    together, pools = synchronous_time(asked.gpus, *work), times[split]
-    shown = sorted({split, best, asked.gpus // 2, *range(1, asked.gpus, max(1, asked.gpus // 8))})
+    together = synchronous_time(asked.gpus, *work, asked.floor)
     rows = [("in turn", asked.gpus, asked.gpus, together, 1.0)]
-    rows += [("two pools", g, asked.gpus - g, times[g], together / times[g] if times[g] else 1.0) for g in shown]
+    print(f"in turn: {together:.4g} s")
+    shown, right = together, True
+    chosen = {TURNS: asked.gpus}
+    for mode in (BARRIER, CONTINUOUS):
+        waits = mode == BARRIER
+        times = {g: asynchronous_time(asked.gpus, *work, g, waits, asked.floor) for g in range(1, asked.gpus)}
+        best = min(times, key=lambda g: (times[g], g))
+        chosen[mode] = split = asked.split or best
+        some = sorted({split, best, asked.gpus // 2, *range(1, asked.gpus, max(1, asked.gpus // 8))})
+        rows += [(mode, g, asked.gpus - g, times[g], together / times[g] if times[g] else 1.0) for g in some]
+        print(f"two pools, {mode}: best split {best} and {asked.gpus - best}, {times[best]:.4g} s")
+        shown = times[split] if asked.mode == mode else shown
+        found = place(asked.gpus, *work, generate_floor=asked.floor, barrier=waits)
+        right = right and found.iteration_time == min(together, times[best])
     header = ("placement", "rollout GPUs", "training GPUs", "iteration (s)", "times as fast")
-    show(asked, Table(header, rows), lambda: picture({asked.mode: spans(asked.mode, asked.gpus, split, work)}))
-    print(f"best split {best} and {asked.gpus - best}: {times[best]:.4g} s; in turn {together:.4g} s")
-    print(f"shown: {asked.mode}, {together if asked.mode == 'sync' else pools:.4g} s an iteration")
-    found = place(asked.gpus, *work)
-    return verdict(found.iteration_time == min(together, times[best]), "the search finds the fastest of all")
+    drawn = spans(asked.mode, asked.gpus, chosen[asked.mode], work, asked.floor)
+    show(asked, Table(header, rows), lambda: picture({asked.mode: drawn}))
+    print(f"shown: {asked.mode}, {shown:.4g} s an iteration")
+    return verdict(right, "the search finds the fastest of all, with a barrier and without")
 
 
 if __name__ == "__main__":

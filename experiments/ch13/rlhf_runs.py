@@ -4,7 +4,7 @@
 >>> for point in ppo(assemble(model, scorer(model)), Settings(beta=0.1), iterations=60, seed=2):  # doctest: +SKIP
 ...     print(point.iteration, point.score, point.judge, point.kl)
 
-The models are those of :mod:`experiments.ch13.toy_models`, the steps those of :mod:`experiments.ch13.rlhf_steps`.
+The models are those of :mod:`experiments.ch12.toy_models`, the steps those of :mod:`experiments.ch13.rlhf_steps`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,18 @@ from rankzero.tiny import GPT, one_thread
 from solutions.ch13.beta_sweep import STORED
 from solutions.ch13.rlhf import LossStats
 
+from ..ch12.toy_models import (
+    LENGTH,
+    Rollout,
+    Score,
+    Scorer,
+    generate,
+    judged,
+    prompt_rows,
+    reference,
+    reward_model,
+    scorer,
+)
 from .rlhf_steps import (
     DEFAULTS,
     OURS,
@@ -40,7 +52,6 @@ from .rlhf_steps import (
     ppo_step,
     prepare,
 )
-from .toy_models import LENGTH, Rollout, Score, Scorer, generate, judged, prompt_rows, reference, reward_model, scorer
 
 __all__ = [
     "BETAS",

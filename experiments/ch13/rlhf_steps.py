@@ -1,7 +1,7 @@
 """One step of RLHF: from a rollout to rewards, advantages and updates, with a critic (PPO) or with groups (GRPO).
 
 The chapter's functions are passed in as :class:`Parts`, so that a page can use the reader's own. Shapes are those of
-:mod:`experiments.ch13.toy_models`.
+:mod:`experiments.ch12.toy_models`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rankzero.grammar.toy_language import EOS
 from rankzero.tiny import GPT
 from solutions.ch13 import rlhf
 
-from .toy_models import LENGTH, Rollout, Score, Scorer, copied, shuffled, with_one_output, word_logits
+from ..ch12.toy_models import LENGTH, Rollout, Score, Scorer, copied, shuffled, with_one_output, word_logits
 
 
 @dataclass(frozen=True)

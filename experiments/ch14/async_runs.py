@@ -26,8 +26,8 @@ from rankzero.world.shared_weights import Address, SharedWeights
 from solutions.ch13.rlhf import response_mask
 from solutions.ch14.weight_slots import StalenessGate, WeightSlots
 
+from ..ch12.toy_models import Rollout, copied, judged
 from ..ch13.rlhf_steps import optimizer_of
-from ..ch13.toy_models import Rollout, copied, judged
 from .lag_runs import DECOUPLED, STEPS, Recipe, flat, learn, load, mean, written
 
 

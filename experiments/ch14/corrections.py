@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
 from solutions.ch02.alpha_beta import message_time
-from solutions.ch14.rlhf_profile import Iteration, asynchronous_time, flops_per_response_token, synchronous_time
+from solutions.ch14.rlhf_profile import (
+    Iteration,
+    asynchronous_time,
+    flops_per_response_token,
+    phase_seconds,
+    synchronous_time,
+)
 from solutions.ch14.rlhf_schedule import simulate_async
 from solutions.ch14.weight_sync import transition_cost
 
@@ -25,9 +32,18 @@ _NESTED = worked(transition_cost, _WEIGHTS, 8, 1, 2, 2, 1, "nested", pick=".rece
 _WHOLE = worked(transition_cost, _WEIGHTS, 8, 1, 1, 8, 1, "gather", pick=".received")
 _GATHER = worked(message_time, _WHOLE.value, H100_SXM.nvlink.bandwidth)
 
-#: Pairs of GPUs, seconds of generation and of training on one GPU, and the tail.
+#: GPUs, GPU-seconds of generation and of training, and the tail.
 _EVEN, _TAIL = (100, 6000, 3500, 0), (100, 6000, 3500, 100)
 _TIMES = {job: [worked(how, *job) for how in (synchronous_time, asynchronous_time)] for job in (_EVEN, _TAIL)}
+_BARRIER = worked(asynchronous_time, *_TAIL, barrier=True)
+
+
+def decoding(gpus: int) -> float:
+    """Seconds in which a 70B model writes 512 answers of 8,192 tokens, eight GPUs to a copy."""
+    return phase_seconds(LLAMA3_70B, gpus, Iteration(512, 100, 8192, critic=False))["generate"]
+
+
+_DECODING = worked(decoding, 256), worked(decoding, 128)
 
 
 def oldest(durations: Sequence[int], bound: int) -> int:
@@ -62,14 +78,16 @@ CORRECTIONS: tuple[Correction, ...] = (
     ),
     Correction(
         "14.7",
-        "Two pools alone make nothing faster; a tail does",
-        "Asynchronous RLHF is 1.5 to 2 times as fast.",
+        "Overlap alone makes nothing faster; what does not scale does",
+        "Asynchronous RLHF is 1.5 to 2 times as fast, because generation and training overlap.",
         f"Each of two pools has fewer GPUs. With perfect scaling and no tail an iteration of {_EVEN[0]} GPUs takes "
-        f"{_TIMES[_EVEN][0].value:.1f} s in turn and {_TIMES[_EVEN][1].value:.1f} s side by side. If the longest "
-        f"response alone takes {_TAIL[3]} s, during which the other GPUs have nothing to do, it takes "
-        f"{_TIMES[_TAIL][0].value:.1f} and {_TIMES[_TAIL][1].value:.1f} s. The price is staleness: samples come from "
-        "older weights.",
-        tuple(call for calls in _TIMES.values() for call in calls),
+        f"{_TIMES[_EVEN][0].value:.1f} s in turn and {_TIMES[_EVEN][1].value:.1f} s side by side. Two things do not "
+        f"scale. If the longest response alone takes {_TAIL[3]} s, an iteration takes {_TIMES[_TAIL][0].value:.1f} s "
+        f"in turn, {_BARRIER.value:.1f} s if the rollout pool waits for every batch, and "
+        f"{_TIMES[_TAIL][1].value:.1f} s if it does not. And decoding reads the weights for every token: half of 256 "
+        f"GPUs write the answers of a 70B model in {_DECODING[1].value:.0f} s, all of them in "
+        f"{_DECODING[0].value:.0f} s. The price is staleness: samples come from older weights.",
+        (*(call for calls in _TIMES.values() for call in calls), _BARRIER, *_DECODING),
         _AREAL,
     ),
     Correction(

@@ -27,8 +27,8 @@ from rankzero.world.shared_weights import Address, SharedWeights
 from solutions.ch14.weight_push import push_weights
 from solutions.ch14.weight_slots import WeightSlots
 
+from ..ch12.toy_models import copied, judged
 from ..ch13.rlhf_steps import optimizer_of
-from ..ch13.toy_models import copied, judged
 from .async_runs import floats, receive, send
 from .lag_runs import DECOUPLED, Recipe, flat, learn, load, written
 

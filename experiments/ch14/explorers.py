@@ -23,6 +23,9 @@ from solutions.ch14.rlhf_schedule import memory_timeline
 #: Models by the name of the control.
 MODELS = {model.name: model for model in (LLAMA3_8B, LLAMA3_70B, LLAMA3_405B)}
 
+#: Two pools: one batch ahead of the trainer, begun when the last one is finished; or a new response in every free slot.
+_WAITING, _FLOWING = "with a barrier", "without"
+
 #: Bytes/s between a GPU and its host, as the page counts.
 HOST = 50 * GB
 
@@ -112,38 +115,52 @@ def two_pools(
     train_work: float = 3500.0,
     tail: float = 100.0,
     rollout_gpus: int = 60,
+    generate_floor: float = 0.0,
 ) -> Spec:
-    """An iteration on all GPUs in turn and on two pools, and the time against the split.
+    """An iteration on all GPUs in turn and on two pools, with and without a barrier, and the times against the split.
 
     Args:
         gpus: of the job.
-        generate_work: GPU-seconds.
+        generate_work: what the GPUs that generate share, GPU-seconds.
         train_work: GPU-seconds.
         tail: of the longest response, seconds.
         rollout_gpus: GPUs of the pool that generates; capped to leave one GPU for training.
+        generate_floor: seconds of generation that more GPUs do not shorten.
     """
     split = min(max(rollout_gpus, 1), gpus - 1)
-    writing = max(generate_work / gpus, tail)
-    together = synchronous_time(gpus, generate_work, train_work, tail)
-    parted = asynchronous_time(gpus, generate_work, train_work, tail, split)
-    written, trained = max(generate_work / split, tail), train_work / (gpus - split)
+    job = gpus, generate_work, train_work, tail
+    together = synchronous_time(*job, generate_floor)
+    writing = together - train_work / gpus
+
+    def of(g: int, way: str) -> Spec:
+        seconds = asynchronous_time(*job, g, way == _WAITING, generate_floor)
+        return {"g": g, "seconds": seconds, "way": way}
+
+    points = {way: of(split, way) for way in (_WAITING, _FLOWING)}
     rows: list[Spec] = [
         {"lane": "all GPUs in turn", "start": 0.0, "end": writing, "kind": "generate"},
         {"lane": "all GPUs in turn", "start": writing, "end": together, "kind": "train"},
-        {"lane": f"{split} GPUs", "start": 0.0, "end": written, "kind": "generate"},
-        {"lane": f"{gpus - split} GPUs", "start": 0.0, "end": trained, "kind": "train"},
     ]
-    curve: list[Spec] = [
-        {"g": g, "seconds": asynchronous_time(gpus, generate_work, train_work, tail, g), "way": "two pools"}
-        for g in range(1, gpus)
-    ]
-    best = min(curve, key=lambda row: row["seconds"])
-    top = 4 * max(together, best["seconds"])
+    written, trained = generate_floor + generate_work / split, train_work / (gpus - split)
+    for way, wait in ((_WAITING, tail), (_FLOWING, 0.0)):
+        rows += [
+            {"lane": f"{split} GPUs, {way}", "start": 0.0, "end": max(written, wait), "kind": "generate"},
+            {"lane": f"{gpus - split} GPUs, {way}", "start": 0.0, "end": trained, "kind": "train"},
+        ]
+    curve = [of(g, way) for way in points for g in range(1, gpus)]
+    best = {way: min((row for row in curve if row["way"] == way), key=lambda row: row["seconds"]) for way in points}
+    top = 4 * max(together, *(row["seconds"] for row in best.values()))
     shown = [row for row in curve if row["seconds"] <= top]
     shown += [{"g": g, "seconds": together, "way": "all in turn"} for g in (1, gpus - 1)]
-    said = f"in turn {together:.4g} s, two pools {parted:.4g} s; the best split is {best['g']} and {gpus - best['g']}"
-    bars = timeline(rows, Axis("start", "time (s)"), Axis("lane", ""), f"{together / parted:.3f} times as fast")
+    told = [f"in turn {together:.4g} s"]
+    for way, row in best.items():
+        told.append(
+            f"{way} {points[way]['seconds']:.4g} s, at best {row['g']} and {gpus - row['g']}: {row['seconds']:.4g} s, "
+            f"{together / row['seconds']:.3f} times as fast"
+        )
+    title = f"{together / points[_FLOWING]['seconds']:.3f} times as fast"
+    bars = timeline(rows, Axis("start", "time (s)"), Axis("lane", ""), title)
     axes = Axis("g", "GPUs that generate"), Axis("seconds", "iteration (s)")
-    point: Spec = {"g": split, "seconds": parted, "way": "two pools"}
-    view = lines(shown, *axes, "way", best["g"], points=[point] if parted <= top else [])
-    return chart(below(bars, view), f"{said}, {best['seconds']:.4g} s, {together / best['seconds']:.3f} times as fast.")
+    chosen = [point for point in points.values() if point["seconds"] <= top]
+    view = lines(shown, *axes, "way", best[_FLOWING]["g"], points=chosen)
+    return chart(below(bars, view), f"{'; '.join(told)}.")

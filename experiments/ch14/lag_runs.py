@@ -20,8 +20,8 @@ from rankzero import checks, stored
 from rankzero.tiny import GPT, one_thread
 from solutions.ch14.off_policy import effective_sample_size, importance_weights
 
+from ..ch12.toy_models import Rollout, copied, generate, judged, prompt_rows
 from ..ch13.rlhf_steps import OURS, Parts, Settings, descend, look_again, optimizer_of
-from ..ch13.toy_models import Rollout, copied, generate, judged, prompt_rows
 
 #: Ways to use a batch that older weights wrote.
 CORRECTIONS = ("none", "behaviour", "decoupled")

@@ -16,8 +16,8 @@ import torch
 
 from rankzero.tiny import GPT
 
+from ..ch12.toy_models import CONFIG, Scorer, generate, prompt_rows, with_one_output
 from ..ch13.rlhf_steps import Settings, assemble, optimizer_of, ppo_step, prepare
-from ..ch13.toy_models import CONFIG, Scorer, generate, prompt_rows, with_one_output
 
 Result = TypeVar("Result")
 

@@ -1,11 +1,14 @@
 # Generated from solutions/ch14/rlhf_schedule.py by make stubs. Write the bodies; names and signatures stay.
 """Where an RLHF job generates and where it trains, what is in memory in which phase, and how stale samples get.
 
-Standard library only. Work is in GPU-seconds: what a phase would take on one GPU if it could be split at will. The
-longest response cannot be split: it is a *tail* of so many seconds, however many GPUs there are.
+Standard library only. Work is in GPU-seconds: what a phase would take on one GPU if it could be split at will. Two
+things cannot be split. The longest response is a *tail* of so many seconds, however many GPUs there are. And the
+weights are read for every token, however few sequences share them: a *floor* under the time of generation.
 
->>> best_placement(100, generate_work=6000, train_work=3500, tail=100)
+>>> best_placement(100, generate_work=6000, train_work=3500, tail=100, barrier=True)
 Placement(kind='disaggregated', rollout_gpus=60, train_gpus=40, iteration_time=100.0)
+>>> best_placement(100, generate_work=6000, train_work=3500, tail=100).rollout_gpus
+63
 """
 
 from __future__ import annotations
@@ -44,21 +47,25 @@ def best_placement(
     rollout_tp: int = 1,
     gpu_memory: float = math.inf,
     reserve: float = 0.0,
+    generate_floor: float = 0.0,
+    barrier: bool = False,
 ) -> Placement | None:
     """The fastest placement that fits, colocated or in two pools.
 
-    Colocated, all n GPUs generate, then train: ``max(generate_work / n, tail) + train_work / n`` seconds. It needs n to
-    be a multiple of ``rollout_tp``, and every GPU to hold its share of the training state, its slice of the rollout
-    weights and the reserve.
+    On g GPUs generation takes ``generate_floor + generate_work / g`` seconds.
 
-    Disaggregated, g GPUs generate while n - g train on the batch before:
-    ``max(generate_work / g, tail, train_work / (n - g))`` seconds, with g a multiple of ``rollout_tp`` and
-    0 < g < n. A training GPU holds its share of the training state and the reserve; a rollout GPU its slice of the
-    rollout weights and the reserve.
+    Colocated, all n GPUs generate, until the longest response is finished, then train: the longer of generation and
+    ``tail``, plus ``train_work / n`` seconds. It needs n to be a multiple of ``rollout_tp``, and every GPU to hold its
+    share of the training state, its slice of the rollout weights and the reserve.
+
+    Disaggregated, g GPUs generate while n - g train: the longer of generation and ``train_work / (n - g)`` seconds,
+    with g a multiple of ``rollout_tp`` and 0 < g < n. With a barrier, the next batch is begun when the longest response
+    is finished: at least ``tail`` seconds. A training GPU holds its share of the training state and the reserve; a
+    rollout GPU its slice of the rollout weights and the reserve.
 
     Args:
         gpus: n, of the job; at least 1.
-        generate_work: of one iteration's rollout, GPU-seconds; not negative.
+        generate_work: of one iteration's rollout, what the GPUs share, GPU-seconds; not negative.
         train_work: of one iteration's training, GPU-seconds; not negative.
         tail: of the longest response, seconds; not negative.
         train_bytes: weights, gradients and optimizer states, sharded evenly over the GPUs that train; not negative.
@@ -66,6 +73,8 @@ def best_placement(
         rollout_tp: GPUs that hold one copy of the rollout weights; at least 1.
         gpu_memory: bytes of one GPU; positive, may be infinite.
         reserve: bytes that every GPU keeps free for what else it holds; not negative.
+        generate_floor: of one iteration's rollout, what more GPUs do not shorten, seconds; not negative.
+        barrier: whether a rollout pool waits for all responses of a batch before it begins the next.
 
     Returns:
         The fastest; of equally fast ones the colocated, then the one with fewer rollout GPUs. None if nothing fits.
@@ -73,7 +82,7 @@ def best_placement(
     Source: Sheng et al. (2024), arXiv:2409.19256, section 6 (the search for a placement).
     """
     checks.count(gpus=gpus, rollout_tp=rollout_tp)
-    checks.amount(generate_work=generate_work, train_work=train_work, tail=tail)
+    checks.amount(generate_work=generate_work, train_work=train_work, tail=tail, generate_floor=generate_floor)
     checks.amount(train_bytes=train_bytes, rollout_bytes=rollout_bytes, reserve=reserve)
     checks.require(gpu_memory > 0, "be > 0", gpu_memory=gpu_memory)
     raise NotImplementedError("14-best-placement: not written yet")

@@ -1,9 +1,13 @@
-"""An RLHF iteration on paper: seconds of its phases from rooflines, both kinds of iteration, what each phase holds.
+"""An RLHF iteration on paper: seconds of its phases from rooflines, three kinds of iteration, what each phase holds.
 
 Standard library only. N is the number of parameters; all models of a job have as many.
 
->>> round(synchronous_time(100, 6000, 3500, tail=100)), asynchronous_time(100, 6000, 3500, tail=100, rollout_gpus=60)
-(135, 100.0)
+>>> round(synchronous_time(100, 6000, 3500, tail=100))
+135
+>>> asynchronous_time(100, 6000, 3500, tail=100, rollout_gpus=60, barrier=True)
+100.0
+>>> round(asynchronous_time(100, 6000, 3500, rollout_gpus=63), 1)
+95.2
 """
 
 from __future__ import annotations
@@ -114,25 +118,63 @@ def phase_seconds(
     return seconds | {"generate": work.response * (caches + max(weights, multiplying))}
 
 
-def synchronous_time(gpus: int, generate_work: float, train_work: float, tail: float = 0.0) -> float:
-    """Seconds of an iteration in which all GPUs generate, then all train; work in GPU-seconds."""
-    return max(generate_work / gpus, tail) + train_work / gpus
+def generation(model: Model, work: Iteration, rollout_tp: int = 8, gpu: Gpu = H100_SXM) -> tuple[float, float]:
+    """The two parts of decoding that :func:`phase_seconds` adds up while the weights take longer to read than to use.
+
+    On g GPUs it takes ``floor + work / g`` seconds. Every token of a response waits until the copy's weights have been
+    read, on however many GPUs; the reading of keys and values is divided among the copies.
+
+    Returns:
+        The floor, seconds, and the work, GPU-seconds.
+    """
+    floor = work.response * 2 * model.parameters / (rollout_tp * gpu.memory_bandwidth)
+    kv = kv_bytes_per_token(model.layers, model.kv_heads, model.head_dim) * (work.prompt + work.response / 2)
+    return floor, work.response * work.responses * kv / gpu.memory_bandwidth
+
+
+def synchronous_time(
+    gpus: int, generate_work: float, train_work: float, tail: float = 0.0, generate_floor: float = 0.0
+) -> float:
+    """Seconds of an iteration in which all GPUs generate, then all train.
+
+    Args:
+        gpus: of the job; at least 1.
+        generate_work: what the GPUs share, GPU-seconds.
+        train_work: GPU-seconds.
+        tail: of the longest response, seconds: nobody trains before it is finished.
+        generate_floor: seconds of generation that more GPUs do not shorten, because weights are read for every token.
+    """
+    return max(generate_floor + generate_work / gpus, tail) + train_work / gpus
 
 
 def asynchronous_time(
-    gpus: int, generate_work: float, train_work: float, tail: float = 0.0, rollout_gpus: int | None = None
+    gpus: int,
+    generate_work: float,
+    train_work: float,
+    tail: float = 0.0,
+    rollout_gpus: int | None = None,
+    barrier: bool = False,
+    generate_floor: float = 0.0,
 ) -> float:
-    """Seconds of an iteration in which two pools work side by side.
+    """Seconds from one update to the next when two pools work side by side.
+
+    With a barrier the rollout pool is one batch ahead, and begins the next one when the batch is finished: an iteration
+    is never shorter than the longest response. Without it, a slot whose response has ended begins the next response at
+    once. Then the longest response delays no update: it is trained on later, ``tail`` divided by the time of an update
+    in versions, and the time does not depend on it.
 
     Args:
         gpus: of both pools; at least 2.
-        generate_work: GPU-seconds.
+        generate_work: what the rollout pool shares, GPU-seconds.
         train_work: GPU-seconds.
         tail: of the longest response, seconds.
         rollout_gpus: of the pool that generates, 0 < g < gpus; None takes the best.
+        barrier: whether the pool waits for all responses of a batch.
+        generate_floor: seconds of generation that more GPUs do not shorten.
     """
+    wait = tail if barrier else 0.0
     choices = range(1, gpus) if rollout_gpus is None else (rollout_gpus,)
-    return float(min(max(generate_work / g, tail, train_work / (gpus - g)) for g in choices))
+    return float(min(max(generate_floor + generate_work / g, wait, train_work / (gpus - g)) for g in choices))
 
 
 def tenants(

@@ -26,23 +26,42 @@ def _work(rng: Random, gpus: int, least: float = 40, most: float = 90) -> tuple[
     return tuple(round(gpus * rng.uniform(least, most), 1) for _ in range(2))  # type: ignore[return-value]
 
 
+BARRIER = {"barrier": True}
+
+
 def _no_tail(rng: Random) -> Case:
     gpus = rng.randint(2, 128)
     return Case((gpus, *_work(rng, gpus)))
 
 
 def _tail(rng: Random) -> Case:
-    """Long enough that two pools may win, or not."""
+    """A barrier, and a tail so long that two pools may win, or not."""
     gpus = rng.randint(16, 128)
     generate, train = _work(rng, gpus)
-    return Case((gpus, generate, train, round(generate / gpus * rng.uniform(0.8, 2.5), 1)))
+    return Case((gpus, generate, train, round(generate / gpus * rng.uniform(0.8, 2.5), 1)), BARRIER)
+
+
+def _no_barrier(rng: Random) -> Case:
+    """A tail longer than any update."""
+    gpus = rng.randint(16, 128)
+    generate, train = _work(rng, gpus)
+    return Case((gpus, generate, train, round((generate + train) / gpus * rng.uniform(1.2, 2.5), 1)))
+
+
+def _floor(rng: Random) -> Case:
+    """Most of the time of generation is a floor: a small rollout pool is nearly as fast as a large one."""
+    gpus = rng.randint(16, 128)
+    _, train = _work(rng, gpus)
+    floor = round(train / gpus * rng.uniform(0.8, 1.6), 1)
+    work = round(gpus * rng.uniform(5, 15), 1)
+    return Case((gpus, work, train), {"generate_floor": floor})
 
 
 def _long_tail(rng: Random) -> Case:
     """Several pools are equally fast: the tail decides."""
     gpus = rng.randint(16, 96)
     generate, train = _work(rng, gpus, 20, 40)
-    return Case((gpus, generate, train, 120.0))
+    return Case((gpus, generate, train, 120.0), BARRIER)
 
 
 def _memory(rng: Random) -> Case:
@@ -53,7 +72,7 @@ def _memory(rng: Random) -> Case:
     states = rng.uniform(0.3, 0.75) * (memory - reserve) * gpus
     sizes = {"train_bytes": round(states), "rollout_bytes": round(copy), "rollout_tp": tp}
     tail = rng.choice((0.0, 150.0))
-    return Case((gpus, *_work(rng, gpus), tail), sizes | {"gpu_memory": memory, "reserve": reserve})
+    return Case((gpus, *_work(rng, gpus), tail), sizes | {"gpu_memory": memory, "reserve": reserve} | BARRIER)
 
 
 def _tight(rng: Random) -> Case:
@@ -62,7 +81,7 @@ def _tight(rng: Random) -> Case:
     states = round(rng.uniform(69, 78) * GB * train)
     sizes = {"train_bytes": states, "rollout_bytes": 80 * GB, "rollout_tp": 8}
     work = 190.0 * rollout, rng.uniform(150, 189) * train
-    return Case((rollout + train, *work, 150.0), sizes | {"gpu_memory": 80 * GB, "reserve": 15 * GB})
+    return Case((rollout + train, *work, 150.0), sizes | {"gpu_memory": 80 * GB, "reserve": 15 * GB} | BARRIER)
 
 
 def _large_copy(rng: Random) -> Case:
@@ -102,22 +121,33 @@ def placement_by_a_loop(
     rollout_tp=1,
     gpu_memory=math.inf,
     reserve=0.0,
+    generate_floor=0.0,
+    barrier=False,
 ):
     """The best so far is kept; bytes are compared in sum."""
     from solutions.ch14 import rlhf_schedule
     from solutions.ch14.rlhf_schedule import Placement
 
     rlhf_schedule.best_placement(
-        gpus, generate_work, train_work, tail, train_bytes, rollout_bytes, rollout_tp, gpu_memory, reserve
+        gpus,
+        generate_work,
+        train_work,
+        tail,
+        train_bytes,
+        rollout_bytes,
+        rollout_tp,
+        gpu_memory,
+        reserve,
+        generate_floor,
     )
     copy, best = rollout_bytes / rollout_tp, None
     if gpus % rollout_tp == 0 and train_bytes / gpus + copy + reserve <= gpu_memory:
-        best = Placement("colocated", gpus, gpus, train_work / gpus + max(tail, generate_work / gpus))
+        best = Placement("colocated", gpus, gpus, train_work / gpus + max(tail, generate_work / gpus + generate_floor))
     for pools in range(1, gpus):
         rollout, train = pools, gpus - pools
         if rollout % rollout_tp or copy + reserve > gpu_memory or train_bytes / train + reserve > gpu_memory:
             continue
-        seconds = max(tail, train_work / train, generate_work / rollout)
+        seconds = max(tail * barrier, train_work / train, generate_work / rollout + generate_floor)
         if best is None or seconds < best.iteration_time:
             best = Placement("disaggregated", rollout, train, float(seconds))
     return best
@@ -131,14 +161,18 @@ EXERCISE = Build(
         Case((100, 6000, 3500)),
         Case((100, 6000, 3500, 60)),
         Case((100, 6000, 3500, 100)),
+        Case((100, 6000, 3500, 100), BARRIER),
+        Case((256, 1717, 6053), {"generate_floor": 43.1}),
         Case((64, 3840, 3840), LLAMA),
         Case((64, 3840, 3840, 90), FREE),
-        Case((64, 3840, 3840, 90), LLAMA),
+        Case((64, 3840, 3840, 90), LLAMA | BARRIER),
         Case((40, 3840, 3840), FREE),
         Case((32, 3840, 3840), FREE),
     ),
     groups=(
         Group("tails", _tail, 6, "Compare all GPUs in turn with every split into two pools."),
+        Group("no barrier", _no_barrier, 3, "Without a barrier the longest response delays no update of two pools."),
+        Group("floors", _floor, 3, "Generation has a floor, in turn and in a pool, that no number of GPUs shortens."),
         Group("no tail", _no_tail, 3, "With perfect scaling and no tail, two pools are never faster."),
         Group("long tails", _long_tail, 3, "Where the tail decides, several splits are equally fast: mind the ties."),
         Group("memory", _memory, 5, "Every GPU of every pool must hold its share and the reserve."),
@@ -158,11 +192,8 @@ EXERCISE = Build(
         Slip(
             "Generation is shared by the GPUs that generate: divide its work by them.",
             edits=(
-                ("max(generate_work / gpus, tail)", "max(generate_work, tail)"),
-                (
-                    "max(generate_work / rollout, tail, train_work / train)",
-                    "max(generate_work, tail, train_work / train)",
-                ),
+                ("generate_floor + generate_work / gpus, tail)", "generate_floor + generate_work, tail)"),
+                ("generate_floor + generate_work / rollout, wait", "generate_floor + generate_work, wait"),
             ),
         ),
         Slip(
@@ -175,8 +206,8 @@ EXERCISE = Build(
         Slip(
             "The longest response cannot be split: the tail stays as it is.",
             edits=(
-                ("max(generate_work / gpus, tail)", "max(generate_work, tail) / gpus"),
-                ("max(generate_work / rollout, tail,", "max(generate_work / rollout, tail / rollout,"),
+                ("generate_work / gpus, tail)", "generate_work / gpus, tail / gpus)"),
+                ("generate_work / rollout, wait,", "generate_work / rollout, wait / rollout,"),
             ),
         ),
         Slip(
@@ -192,9 +223,28 @@ EXERCISE = Build(
         Slip(
             "Two pools work side by side: the slower one sets the time.",
             edit=(
-                "max(generate_work / rollout, tail, train_work / train)",
-                "max(generate_work / rollout, tail) + train_work / train",
+                "max(generate_floor + generate_work / rollout, wait, train_work / train)",
+                "max(generate_floor + generate_work / rollout, wait) + train_work / train",
             ),
+        ),
+        Slip(
+            "Without a barrier a pool goes on while the longest response is written: the tail delays no update.",
+            edit=("wait = tail if barrier else 0.0", "wait = tail"),
+        ),
+        Slip(
+            "With a barrier the pool waits for the longest response before it begins the next batch.",
+            edit=("wait = tail if barrier else 0.0", "wait = 0.0"),
+        ),
+        Slip(
+            "The floor is not shared: more GPUs read the weights as often for each token.",
+            edits=(
+                ("generate_floor + generate_work / gpus", "(generate_floor + generate_work) / gpus"),
+                ("generate_floor + generate_work / rollout", "(generate_floor + generate_work) / rollout"),
+            ),
+        ),
+        Slip(
+            "The rollout pool has the floor, too: generation takes floor and work, wherever it runs.",
+            edit=("generate_floor + generate_work / rollout", "generate_work / rollout"),
         ),
         Slip(
             "A training GPU keeps the reserve free, too: activations need room.",

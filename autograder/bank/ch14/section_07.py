@@ -7,6 +7,12 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 profile = lazily("solutions.ch14.rlhf_profile")
 
 
+def _speed_up(barrier: bool) -> float:
+    """Of the best pair of pools over all GPUs in turn, with a tail."""
+    job = (100, 6000, 3500, 100)
+    return profile.synchronous_time(*job) / profile.asynchronous_time(*job, barrier=barrier)
+
+
 QUESTIONS = (
     Question(
         id="14-sync-async",
@@ -55,7 +61,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Both pools together do $W_g + W_t$ of work in the time of an iteration, on $N$ GPUs: none does it "
-        "in less than $(W_g + W_t)/N$, which is what all GPUs need in turn.",
+        "in less than $(W_g + W_t)/N$, which is what all GPUs need in turn. What lets two pools win is what does not "
+        "scale: the longest response, and the weights that are read for every token.",
         slips={
             1: "While they overlap, each has only some of the GPUs.",
             2: "With perfect scaling their number divides both sides.",
@@ -67,14 +74,30 @@ QUESTIONS = (
         kind="derive",
         title="What the tail is worth",
         section="14.7",
-        ask="best speed-up of two pools",
-        unit="",
-        answer=lambda: profile.synchronous_time(100, 6000, 3500, 100) / profile.asynchronous_time(100, 6000, 3500, 100),
-        tolerance=0.005,
-        slips=(
-            Slip("That holds without a tail; here training need not wait for the longest response.", value=1),
-            Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+        parts=(
+            Part(
+                "best speed-up of pools that wait for each batch",
+                "",
+                lambda: _speed_up(barrier=True),
+                tolerance=0.005,
+                slips=(
+                    Slip("That holds without a tail; here training need not wait for the longest response.", value=1),
+                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+                    Slip("That is the speed-up without a barrier.", value=lambda: _speed_up(barrier=False)),
+                ),
+            ),
+            Part(
+                "best speed-up of pools that never wait",
+                "",
+                lambda: _speed_up(barrier=False),
+                tolerance=0.005,
+                slips=(
+                    Slip("Without a barrier an iteration may be shorter than the longest response.", value=1.35),
+                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+                ),
+            ),
         ),
-        derivation="In turn: $\\max(W_g/N, L) + W_t/N$. Side by side: $\\max(W_g/g, L, W_t/(N-g))$ at the best $g$.",
+        derivation="In turn: $\\max(W_g/N, L) + W_t/N$. Side by side with a barrier: $\\max(W_g/g, L, W_t/(N-g))$ at "
+        "the best $g$. Without one: $\\max(W_g/g, W_t/(N-g))$.",
     ),
 )

@@ -90,6 +90,6 @@ QUESTIONS = (
         ),
         derivation="Colocated a GPU holds $36N/64$ bytes of states, $2N/t$ of the copy and the reserve. In two pools "
         "the training GPUs hold $36N/(n-g)$ and the reserve, so they must be many. Compare $\\max(W_g/n, L) + W_t/n$ "
-        "with $\\max(W_g/g, L, W_t/(n-g))$ for every $g$ that fits.",
+        "with $\\max(W_g/g, W_t/(n-g))$ for every $g$ that fits.",
     ),
 )

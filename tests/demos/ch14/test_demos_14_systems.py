@@ -31,20 +31,26 @@ def test_real_tensors(tmp_path, capsys, monkeypatch):
     assert picture.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_the_gain_of_the_page(mode, tmp_path, capsys):
+@pytest.mark.parametrize(("mode", "seconds"), [("turns", 135), ("barrier", 100), ("continuous", 95.24)])
+def test_the_gain_of_the_page(mode, seconds, tmp_path, capsys):
     picture = tmp_path / "gantt.svg"
     assert run("rlhf_timeline", "--mode", mode, "--save", str(picture)) == 0
     out = capsys.readouterr().out
-    assert "best split 60 and 40: 100 s; in turn 135 s" in out
-    assert f"{mode}, {135 if mode == 'sync' else 100} s an iteration" in out
+    assert "in turn: 135 s" in out
+    assert "barrier: best split 60 and 40, 100 s" in out
+    assert "continuous: best split 63 and 37, 95.24 s" in out
+    assert f"shown: {mode}, {seconds} s an iteration" in out
     assert picture.stat().st_size > 1000
 
 
 def test_pools_take_over_with_the_tail(tmp_path):
     assert table(tmp_path, "placement", "--gpus", "128", "--tail", "0")[0]["placement"] == "colocated"
-    first = table(tmp_path, "placement", "--gpus", "128", "--tail", "90")[0]
+    first = table(tmp_path, "placement", "--gpus", "128", "--tail", "90", "--barrier")[0]
     assert (first["placement"], first["rollout GPUs"], first["training GPUs"]) == ("two pools", "48", "80")
+    best = table(tmp_path, "placement", "--gpus", "128", "--tail", "90")[0]
+    assert (best["rollout GPUs"], best["iteration (s)"]) == ("64", "60.0")
+    floor = table(tmp_path, "placement", "--gpus", "128", "--tail", "0", "--floor", "60")[0]
+    assert floor["placement"] == "two pools"
 
 
 def test_where_nothing_fits(tmp_path, capsys):

@@ -10,6 +10,7 @@ from statistics import fmean
 import pytest
 import torch
 
+from experiments.ch12.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
 from experiments.ch13 import rlhf_runs, rlhf_steps
 from experiments.ch13.rlhf_runs import (
     Parts,
@@ -23,7 +24,6 @@ from experiments.ch13.rlhf_runs import (
     ppo,
     prompt_rows,
 )
-from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
 from rankzero.grammar.toy_language import EOS, PROMPT
 from solutions.ch12.rl import gae
 from solutions.ch13 import beta_sweep, rlhf

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.ch13.toy_models import reference
+from experiments.ch12.toy_models import reference
 from experiments.ch14.async_runs import together
 from experiments.ch14.lag_runs import DECOUPLED, lagged
 from rankzero.world import shared_weights

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.ch13.toy_models import reference
+from experiments.ch12.toy_models import reference
 from experiments.ch14.exchange_runs import ROADS, in_turns
 from experiments.ch14.lag_runs import DECOUPLED, flat
 from rankzero.world import shared_weights

@@ -73,14 +73,24 @@ def test_the_job_of_the_page():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(2, 256), st.floats(10, 1e5), st.floats(10, 1e5), st.floats(0, 300), st.integers(1, 255))
-def test_two_pools_at_every_state(gpus, generate, train, tail, split):
-    spec = two_pools(gpus, generate, train, tail, split)
+@given(
+    st.integers(2, 256),
+    st.floats(10, 1e5),
+    st.floats(10, 1e5),
+    st.sampled_from((0.0, 20.0, 300.0)),
+    st.integers(1, 255),
+    st.sampled_from((0.0, 50.0)),
+)
+def test_two_pools_at_every_state(gpus, generate, train, tail, split, floor):
+    spec = two_pools(gpus, generate, train, tail, split, floor)
     json.dumps(spec, allow_nan=False)
-    if tail == 0:
-        times = float(spec["description"].rpartition(" s, ")[2].split()[0])
-        assert times <= 1
+    barrier, continuous = (float(text.split()[0]) for text in spec["description"].split(" s, ")[2::2])
+    assert barrier <= continuous
+    if tail == floor == 0:
+        assert continuous <= 1
 
 
 def test_the_gain_of_the_page():
-    assert "the best split is 60 and 40, 100 s, 1.350 times as fast" in two_pools()["description"]
+    told = two_pools()["description"]
+    assert "with a barrier 100 s, at best 60 and 40: 100 s, 1.350 times as fast" in told
+    assert "without 100 s, at best 63 and 37: 95.24 s, 1.417 times as fast" in told

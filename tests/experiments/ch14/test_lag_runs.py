@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from experiments.ch12.toy_models import copied, judged, reference
 from experiments.ch13.rlhf_steps import optimizer_of
-from experiments.ch13.toy_models import copied, judged, reference
 from experiments.ch14 import lag_runs
 from experiments.ch14.lag_runs import CORRECTIONS, Recipe, flat, lagged, learn, load, written
 from rankzero import stored as tables

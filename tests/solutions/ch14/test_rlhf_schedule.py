@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from experiments.ch14 import published
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
 from solutions.ch14.rlhf_profile import (
@@ -19,6 +20,7 @@ from solutions.ch14.rlhf_profile import (
     asynchronous_time,
     cycle,
     flops_per_response_token,
+    generation,
     phase_flops,
     phase_seconds,
     synchronous_time,
@@ -41,27 +43,28 @@ LLAMA = {
     [(0, "colocated", 100, 95.0), (60, "colocated", 100, 95.0), (100, "disaggregated", 60, 100.0)],
 )
 def test_placements_of_the_page(tail, kind, rollout, seconds):
-    found = best_placement(100, 6000, 3500, tail)
+    found = best_placement(100, 6000, 3500, tail, barrier=True)
     assert found == Placement(kind, rollout, 100 if kind == "colocated" else 100 - rollout, seconds)
 
 
 @pytest.mark.parametrize(
-    ("gpus", "tail", "reserve", "wanted"),
+    ("gpus", "tail", "reserve", "barrier", "wanted"),
     [
-        (64, 0, 20, Placement("colocated", 64, 64, 120.0)),
-        (64, 90, 0, Placement("disaggregated", 32, 32, 120.0)),
-        (64, 90, 20, Placement("colocated", 64, 64, 150.0)),  # states of 79.4 GB leave no reserve on 32 GPUs
-        (40, 0, 0, Placement("disaggregated", 8, 32, 480.0)),
-        (40, 0, 20, None),
-        (32, 0, 0, None),
-        (128, 90, 20, Placement("disaggregated", 48, 80, 90.0)),
+        (64, 0, 20, True, Placement("colocated", 64, 64, 120.0)),
+        (64, 90, 0, True, Placement("disaggregated", 32, 32, 120.0)),
+        (64, 90, 20, False, Placement("colocated", 64, 64, 150.0)),  # states of 79.4 GB leave no reserve on 32 GPUs
+        (40, 0, 0, True, Placement("disaggregated", 8, 32, 480.0)),
+        (40, 0, 20, False, None),
+        (32, 0, 0, False, None),
+        (128, 90, 20, True, Placement("disaggregated", 48, 80, 90.0)),
+        (128, 90, 20, False, Placement("disaggregated", 64, 64, 60.0)),
     ],
 )
-def test_seventy_billion(gpus, tail, reserve, wanted):
-    assert best_placement(gpus, 3840, 3840, tail, **LLAMA, reserve=reserve * GB) == wanted
+def test_seventy_billion(gpus, tail, reserve, barrier, wanted):
+    assert best_placement(gpus, 3840, 3840, tail, **LLAMA, reserve=reserve * GB, barrier=barrier) == wanted
 
 
-def enumerated(gpus, generate, train, tail, train_bytes, rollout_bytes, tp, memory, reserve):
+def enumerated(gpus, generate, train, tail, train_bytes, rollout_bytes, tp, memory, reserve, floor, barrier):
     """Every pair of pools, and the kind as a third coordinate; no early exit, and fits judged after the time."""
     rows = []
     for rollout in range(gpus + 1):
@@ -71,7 +74,8 @@ def enumerated(gpus, generate, train, tail, train_bytes, rollout_bytes, tp, memo
                 continue
             pools = [train_bytes / trainers + reserve, rollout_bytes / tp + reserve]
             loads = [sum(pools) - reserve] if colocated else pools
-            phases = max(generate / rollout, tail), train / trainers
+            wait = tail if barrier or colocated else 0.0
+            phases = max(floor + generate / rollout, wait), train / trainers
             rows.append((sum(phases) if colocated else max(phases), not colocated, rollout, max(loads) <= memory))
     fitting = [row[:3] for row in rows if row[3]]
     return min(fitting, default=None)
@@ -85,6 +89,7 @@ def test_placement_against_enumeration(seed):
     work = rng.uniform(1, 1e4), rng.uniform(1, 1e4), rng.choice((0.0, rng.uniform(0, 500)))
     memory = rng.choice((math.inf, 80 * GB))
     sizes = rng.uniform(0, 2000 * GB), rng.uniform(0, 200 * GB), tp, memory, rng.uniform(0, 30 * GB)
+    sizes += (rng.choice((0.0, rng.uniform(0, 300))), rng.random() < 0.5)
     found, wanted = best_placement(gpus, *work, *sizes), enumerated(gpus, *work, *sizes)
     assert (found is None) == (wanted is None)
     if found is not None:
@@ -96,15 +101,71 @@ def test_placement_against_enumeration(seed):
 WORK = st.floats(0, 1e4).filter(lambda seconds: seconds == 0 or seconds > 1e-300)
 
 
-@given(st.integers(2, 200), WORK, WORK, st.floats(0, 100))
-def test_two_pools_never_win_without_a_tail(gpus, generate, train, tail):
-    """Story 7's rule, and the helpers against the search."""
+@given(st.integers(2, 200), WORK, WORK, st.floats(0, 100), st.booleans(), st.sampled_from((0.0, 30.0)))
+def test_two_pools_never_win_where_all_scales(gpus, generate, train, tail, barrier, floor):
+    """Without a tail and a floor; and the helpers against the search."""
     best, together = asynchronous_time(gpus, generate, train), synchronous_time(gpus, generate, train)
     assert best >= together * (1 - 1e-12)
-    found = best_placement(gpus, generate, train, tail)
-    times = synchronous_time(gpus, generate, train, tail), asynchronous_time(gpus, generate, train, tail)
+    found = best_placement(gpus, generate, train, tail, generate_floor=floor, barrier=barrier)
+    pools = asynchronous_time(gpus, generate, train, tail, barrier=barrier, generate_floor=floor)
     assert found is not None
-    assert found.iteration_time == pytest.approx(min(times))
+    assert found.iteration_time == pytest.approx(min(synchronous_time(gpus, generate, train, tail, floor), pools))
+
+
+# --- three regimes
+
+
+def test_three_regimes_against_the_simulation():
+    """Four slots, batches of four responses of 6, 2, 2 and 2 s, 3 s of training: one longest response in each batch.
+
+    A GPU is a slot here, and the trainer has four more. In turn and with a barrier the simulation is exact. Without a
+    barrier the first updates have to wait for something to train on: the last ones count. A bound of one batch is less
+    than the long response's age, so that some slots wait for the trainer still; with two none does.
+    """
+    lengths, work = [6, 2, 2, 2] * 12, (12, 12, 6)
+
+    def seconds(run):
+        ends = [end for _, end, _ in run.steps]
+        return (ends[-1] - ends[5]) / (len(ends) - 6)
+
+    turns, one, two = (simulate_async(lengths, 4, 4, 1, 3, 0, bound) for bound in (0, 1, 2))
+    assert seconds(turns) == synchronous_time(4, *work) == 9
+    ahead = simulate_async([6] * 12, 1, 1, 1, 3, 0, 1)  # the pool as one slot that is busy until a batch is finished
+    assert seconds(ahead) == asynchronous_time(8, *work, rollout_gpus=4, barrier=True) == 6
+    assert seconds(two) == asynchronous_time(8, *work, rollout_gpus=4) == 3
+    assert 3 < seconds(one) < 6
+    assert {max(ages) for _, _, ages in two.steps[2:]} == {2, 3}  # 6 s of writing, 3 s an update, and some in the queue
+
+
+def test_decoding_has_a_floor():
+    """The roofline of 14.1 is a floor and a work: a quarter of the GPUs takes 1.4 times as long."""
+    work = Iteration(512, 100, 8192, critic=False)
+    floor, shared = generation(LLAMA3_70B, work)
+    for gpus in (64, 128, 256):
+        assert phase_seconds(LLAMA3_70B, gpus, work)["generate"] == pytest.approx(floor + shared / gpus)
+    assert (floor + shared / 64) / (floor + shared / 256) == pytest.approx(1.40, abs=0.005)
+    learning = sum(phase_seconds(LLAMA3_70B, 256, work)[name] for name in ("score", "train")) * 256
+    turns = synchronous_time(256, shared, learning, generate_floor=floor)
+    pools = asynchronous_time(256, shared, learning, rollout_gpus=128, generate_floor=floor)
+    assert (turns, pools) == (pytest.approx(73.5, abs=0.1), pytest.approx(56.6, abs=0.1))
+
+
+@pytest.mark.parametrize("model", published.NEMO)
+def test_published_updates_lie_between_the_regimes(model):
+    """Two runs in turn say what does not scale; a run one step off is compared with what follows from each regime.
+
+    If all of it were the longest response, a pool with a barrier would take at least as long. DeepSeek-V3's update is
+    shorter by a quarter: that part cannot all be waiting behind a barrier. Qwen3-235B's is as long. No run is as fast
+    as pools that share everything.
+    """
+    times = published.NEMO[model]
+    floor, work = published.fitted(*times.on_policy)
+    gpus, off = times.one_step_off
+    assert (gpus, synchronous_time(gpus, work, 0, generate_floor=floor)) == times.on_policy[1]
+    barrier = asynchronous_time(gpus, work / 2, work / 2, floor, barrier=True)
+    assert barrier == pytest.approx(floor)
+    assert off / barrier == pytest.approx({"DeepSeek-V3": 0.73, "Qwen3-235B": 1.01}[model], abs=0.005)
+    assert asynchronous_time(gpus, work / 2, work / 2) < off < times.on_policy[1][1]
 
 
 # --- memory_timeline

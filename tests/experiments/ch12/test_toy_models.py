@@ -7,8 +7,8 @@ from random import Random
 import pytest
 import torch
 
-from experiments.ch13 import toy_models
-from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, generate, judged, prompt_rows, raw_scores, word_logits
+from experiments.ch12 import toy_models
+from experiments.ch12.toy_models import CONFIG, GPT, LENGTH, generate, judged, prompt_rows, raw_scores, word_logits
 from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, judge, read
 
 

@@ -21,7 +21,6 @@ from torch.nn import functional
 
 from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
 from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
-from solutions.ch13 import rlhf
 
 #: The body that all models share; critic and reward model have a head of one output.
 CONFIG = GPTConfig(vocab=len(VOCABULARY), layers=2, heads=2, head_dim=16, context=24)
@@ -153,8 +152,9 @@ def generate(
         tokens.append(drawn.masked_fill(over, PAD))
         kept.append(law.gather(1, drawn).masked_fill(over, 0.0))
         over = over | (drawn == EOS)
-    responses = torch.cat(tokens[1:], 1)
-    return Rollout(torch.cat(tokens, 1), rlhf.response_mask(responses, EOS).to(torch.float32), torch.cat(kept, 1))
+    ends = (torch.cat(tokens[1:], 1) == EOS).long()
+    mask = (ends.cumsum(1) - ends == 0).float()  # until an <eos> has come before
+    return Rollout(torch.cat(tokens, 1), mask, torch.cat(kept, 1))
 
 
 def shuffled(rollout: Rollout, parts: int, generator: torch.Generator | None) -> Iterator[torch.Tensor]:
@@ -196,9 +196,14 @@ def reward_model(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Cal
         model: the reference.
         seed: of samples, labels and the head.
         steps: of training; a few seconds for a hundred.
-        loss: of the scores of chosen and rejected [B]; None takes ``rlhf.preference_loss``.
+        loss: of the scores of chosen and rejected [B]; None takes :func:`comparison_loss`.
     """
-    return _reward_model(model, seed, steps, loss or rlhf.preference_loss)
+    return _reward_model(model, seed, steps, loss or comparison_loss)
+
+
+def comparison_loss(chosen: torch.Tensor, rejected: torch.Tensor) -> torch.Tensor:
+    """The mean negative log-likelihood of comparisons, by the scores of the preferred and the other answers [B]."""
+    return -functional.logsigmoid(chosen - rejected).mean()
 
 
 @functools.cache
@@ -234,7 +239,7 @@ class Scorer:
 
 def scorer(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Callable | None = None) -> Scorer:
     """The :func:`reward_model` of this reference with its scale set; trained once in a process."""
-    return _scorer(model, seed, steps, loss or rlhf.preference_loss)
+    return _scorer(model, seed, steps, loss or comparison_loss)
 
 
 @functools.cache
