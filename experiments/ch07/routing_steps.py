@@ -93,7 +93,7 @@ def _says(step: int) -> str:
     weights = ", ".join(f"{PERCENT[token][chosen(token)]} percent" for token in rows_of(0))
     return (
         "The results come back, each multiplied by its token's probability: for the tokens of E0, "
-        f"{weights}. E1 is done first and E0, which has the most rows, last."
+        f"{weights}. With each expert on a GPU of its own, E1 is done first and E0, which has the most rows, last."
     )
 
 
