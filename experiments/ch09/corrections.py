@@ -52,7 +52,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _PAGED,
     ),
     Correction(
-        "9.7",
+        "9.9",
         "Sharing a prefix has a ceiling that no number of requests lifts",
         "With enough requests a shared prefix saves 90 percent of the cache and more.",
         "Every request keeps its own part, so the saving stays below prefix / (prefix + own part). For a prefix of 500 "

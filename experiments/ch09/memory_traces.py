@@ -1,7 +1,7 @@
 """A server's memory over time as requests arrive, grow by a token per step and leave: full reservations or blocks.
 
     trace = requests("chat")
-    reserved, paged = play(trace, Contiguous(2048)), play(trace, Paged(BlockManager(128, 16), 128, 16))
+    reserved, paged = play(trace, Contiguous(2048)), play(trace, Blocks(128, 16))
 
 Standard library only. Every number is counted in the allocator that handed out the memory.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
 from rankzero import checks
+from solutions.ch09.block_pool import BlockPool
 
 #: A piece of memory: its slots, its holder (None if it is free), and how many of its slots contain a token.
 Strip = tuple[int, str | None, int]
@@ -81,22 +82,37 @@ class MemoryModel(Protocol):
         """The memory from its first slot to its last."""
 
 
-class Contiguous:
-    """Memory in which a request reserves all the slots it may ever need, in the first hole that fits."""
+def first_hole(held: Sequence[tuple[int, int]], size: int, slots: int) -> int | None:
+    """The start of the first hole of ``size`` slots between pieces ``(start, size)``; None if there is none."""
+    start = 0
+    for begin, length in [*sorted(held), (slots, 0)]:
+        if begin - start >= size:
+            return start
+        start = begin + length
+    return None
 
-    def __init__(self, slots: int) -> None:
+
+class Contiguous:
+    """Memory in which a request reserves all the slots it may ever need, in one piece.
+
+    Args:
+        slots: of the memory.
+        reserve: ``(held, size, slots) -> start``, as :func:`first_hole`.
+    """
+
+    def __init__(self, slots: int, reserve: Callable[..., int | None] = first_hole) -> None:
         self.slots = slots
         self._held: list[tuple[int, int, str]] = []  # start, size, name; in the order of the memory
+        self._reserve = reserve
 
     def admit(self, job: Job) -> bool:
-        """Reserve the prompt and the whole limit in the first hole that is large enough."""
-        size, start = job.prompt + job.limit, 0
-        for held_start, held_size, _ in [*self._held, (self.slots, 0, "")]:
-            if held_start - start >= size:
-                self._held = sorted([*self._held, (start, size, job.name)])
-                return True
-            start = held_start + held_size
-        return False
+        """Reserve the prompt and the whole limit in the hole that ``reserve`` finds."""
+        size = job.prompt + job.limit
+        start = self._reserve([held[:2] for held in self._held], size, self.slots)
+        if start is None:
+            return False
+        self._held = sorted([*self._held, (start, size, job.name)])
+        return True
 
     def grow(self, job: Job) -> bool:
         """Always True: the slot was reserved from the beginning."""
@@ -121,31 +137,40 @@ class Paged:
     """Memory in blocks: a request holds the blocks that its tokens need now.
 
     Args:
-        manager: a new :class:`.block_manager.BlockManager`, or one with the same methods.
+        manager: a new :class:`.block_pool.BlockPool`, or one with the same methods.
         blocks, block_size: the numbers that it was made with.
+        blocks_for: the blocks that a number of tokens needs; None rounds up.
     """
 
-    def __init__(self, manager: Any, blocks: int, block_size: int) -> None:
+    def __init__(
+        self, manager: Any, blocks: int, block_size: int, blocks_for: Callable[[int], int] | None = None
+    ) -> None:
         self.slots = blocks * block_size
         self._manager, self._blocks, self._size = manager, blocks, block_size
+        self._blocks_for = blocks_for or (lambda tokens: -(-tokens // block_size))
+        self._lengths: dict[str, int] = {}
 
     def admit(self, job: Job) -> bool:
         """Blocks for the prompt and the first token."""
-        if not self._manager.can_allocate(job.prompt + 1):
+        if self._blocks_for(job.prompt + 1) > len(self._manager.free_queue()):
             return False
         self._manager.allocate(job.name, job.prompt)
+        self._lengths[job.name] = job.prompt
         return True
 
     def grow(self, job: Job) -> bool:
         """Take another block if the last one is full."""
-        if self._manager.length(job.name) % self._size == 0 and not self._manager.can_allocate(1):
+        length = self._lengths[job.name]
+        if self._blocks_for(length + 1) - self._blocks_for(length) > len(self._manager.free_queue()):
             return False
         self._manager.append(job.name)
+        self._lengths[job.name] += 1
         return True
 
     def leave(self, job: Job) -> None:
         """Give the blocks back."""
         self._manager.free(job.name)
+        del self._lengths[job.name]
 
     def strips(self, lengths: Mapping[str, int]) -> list[Strip]:
         """Block by block, as they lie in the pool."""
@@ -154,6 +179,13 @@ class Paged:
             for index, block in enumerate(self._manager.table(name)):
                 found[block] = self._size, name, min(self._size, length - index * self._size)
         return [found.get(block, (self._size, None, 0)) for block in range(self._blocks)]
+
+
+class Blocks(Paged):
+    """The same with a pool of its own."""
+
+    def __init__(self, blocks: int, block_size: int, blocks_for: Callable[[int], int] | None = None) -> None:
+        super().__init__(BlockPool(blocks, block_size), blocks, block_size, blocks_for)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ reports.
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 
 from rankzero import checks
 
@@ -136,23 +135,3 @@ class BlockManager:
                 neither, or a table does not have as many blocks as its length needs. The message says which.
         """
         raise NotImplementedError("09-block-manager: not written yet")
-
-
-def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finished: Sequence[str]) -> list[int]:
-    """The queue of free blocks after some sequences are forgotten, one after another.
-
-    The blocks of a sequence lose one reference each, from the last to the first, and a block that is left with none
-    joins the tail of the queue.
-
-    Args:
-        tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
-        queue: the free blocks, in the order in which they will be taken.
-        finished: the sequences to forget, in this order; each has a table and is listed once.
-    """
-    counts = collections.Counter(block for table in tables.values() for block in table)
-    free = list(queue)
-    for sequence in finished:
-        for block in reversed(tables[sequence]):
-            counts[block] -= 1
-            free.append(block)
-    return free

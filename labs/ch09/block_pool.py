@@ -12,7 +12,8 @@ Standard library only. Only numbers of blocks are handled here; the tensors belo
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import collections
+from collections.abc import Hashable, Mapping, Sequence
 
 from rankzero import checks
 
@@ -175,3 +176,23 @@ class PrefixPool(BlockPool):
         A block that nobody holds any more joins the queue: with a name its tail, without one its head.
         """
         raise NotImplementedError("09-prefix-pool: not written yet")
+
+
+def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finished: Sequence[str]) -> list[int]:
+    """The queue of free blocks after some sequences are forgotten, one after another.
+
+    The blocks of a sequence lose one reference each, from the last to the first, and a block that is left with none
+    joins the tail of the queue.
+
+    Args:
+        tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
+        queue: the free blocks, in the order in which they will be taken.
+        finished: the sequences to forget, in this order; each has a table and is listed once.
+    """
+    counts = collections.Counter(block for table in tables.values() for block in table)
+    free = list(queue)
+    for sequence in finished:
+        for block in reversed(tables[sequence]):
+            counts[block] -= 1
+            free.append(block)
+    return free

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import collections
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from rankzero import checks
 
@@ -220,3 +220,24 @@ class PrefixPool(BlockPool):
                 self.queue.appendleft(block)
             elif self.holders[block] == 0:
                 self.queue.append(block)
+
+
+def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finished: Sequence[str]) -> list[int]:
+    """The queue of free blocks after some sequences are forgotten, one after another.
+
+    The blocks of a sequence lose one reference each, from the last to the first, and a block that is left with none
+    joins the tail of the queue.
+
+    Args:
+        tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
+        queue: the free blocks, in the order in which they will be taken.
+        finished: the sequences to forget, in this order; each has a table and is listed once.
+    """
+    counts = collections.Counter(block for table in tables.values() for block in table)
+    free = list(queue)
+    for sequence in finished:
+        for block in reversed(tables[sequence]):
+            counts[block] -= 1
+            if counts[block] == 0:
+                free.append(block)
+    return free

@@ -278,8 +278,9 @@ def _never_grown(rng: Random) -> Case:
 
 EXERCISE = Build(
     "09 block_manager.BlockManager",
-    section="9.6",
+    section="9.16",
     topic="paged memory",
+    bonus=True,
     grade="calls",
     cases=(
         Case(  # the calls of vLLM's test_prefix_caching.py::test_prefill, with block numbers from 0

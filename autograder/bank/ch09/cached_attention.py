@@ -46,8 +46,9 @@ def attention_of_the_library(query, key, value, past_key, past_value):
 
 EXERCISE = Build(
     "09 cached_attention.cached_attention",
-    section="9.2",
+    section="9.12",
     topic="attention over a cache",
+    bonus=True,
     grade="tensor",
     cases=(
         _after(Random("after 2"), 2, 2, 1, 3),

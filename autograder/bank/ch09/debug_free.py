@@ -1,4 +1,4 @@
-"""Chapter 9: ``debug_free``, paged memory."""
+"""Chapter 9: ``debug_free``, prefix cache."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _unshared(rng: Random) -> Case:
 
 
 EXERCISE = Debug(
-    "09 block_manager.debug_free",
-    section="9.6",
-    topic="paged memory",
+    "09 block_pool.debug_free",
+    section="9.8",
+    topic="prefix cache",
     wrong=wrong_free,
     cases=(
         Case(({"a": [0, 1, 2, 3], "b": [0, 1, 2, 4]}, [5, 6, 7, 8, 9], ["a", "b"])),

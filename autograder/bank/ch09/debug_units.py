@@ -37,8 +37,9 @@ def units_request_by_request(gpu_gb, weights_gb, kv_bytes, context):
 
 EXERCISE = Debug(
     "09 kv_cache.debug_units",
-    section="9.4",
+    section="9.14",
     topic="capacity",
+    bonus=True,
     wrong=wrong_units,
     cases=(Case((72.0, 16.0, 131_072, 8192)), Case((576.0, 141.1, 327_680, 32_768)), Case((24.0, 141.1, 327_680, 64))),
     groups=(

@@ -17,8 +17,9 @@ def _stored(rng: Random, dtype: str = "float32") -> Case:
 
 EXERCISE = Build(
     "09 cached_attention.dequantize_kv",
-    section="9.9",
+    section="9.19",
     topic="fewer bits",
+    bonus=True,
     grade="tensor",
     probe="ch09.dequantized",
     tolerance=1e-5,

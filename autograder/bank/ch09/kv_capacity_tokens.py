@@ -40,8 +40,9 @@ def _too_small(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "09 kv_cache.kv_capacity_tokens",
-    section="9.4",
+    section="9.14",
     topic="capacity",
+    bonus=True,
     cases=(
         Case((80 * GB, 8, 141_107_412_992, 327_680)),  # Llama 3 70B on 8 H100
         Case((80 * GB, 4, 141_107_412_992, 327_680)),

@@ -39,8 +39,9 @@ def _ends(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "09 kv_cache.max_concurrent_requests",
-    section="9.4",
+    section="9.14",
     topic="capacity",
+    bonus=True,
     cases=(
         Case((1_464_843, 4096, 16)),
         Case((1_464_843, 131_072, 16)),

@@ -21,8 +21,9 @@ def _latents(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "09 kv_cache.mla_bytes_per_token",
-    section="9.3",
+    section="9.13",
     topic="bytes of a cached token",
+    bonus=True,
     cases=(
         Case((61, 512, 64)),  # DeepSeek-V3
         Case((60, 512, 64)),  # DeepSeek-V2

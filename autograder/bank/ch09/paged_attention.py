@@ -90,7 +90,7 @@ def pool_in_groups(query, key_pool, value_pool, table, length):
 
 EXERCISE = Build(
     "09 cached_attention.paged_attention",
-    section="9.6",
+    section="9.7",
     topic="paging",
     grade="tensor",
     cases=(

@@ -29,8 +29,9 @@ def _empty(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "09 kv_cache.paged_waste",
-    section="9.5",
+    section="9.15",
     topic="fragmentation",
+    bonus=True,
     cases=(
         Case(([1000, 2000, 1000], 16)),  # under the 4 % that Kwon et al. (2023) measured after paging
         Case(([1, 17, 33, 100], 16)),

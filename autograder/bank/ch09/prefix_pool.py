@@ -240,7 +240,7 @@ _THIRD = [*range(1, 13), *range(31, 48)]
 
 EXERCISE = Build(
     "09 block_pool.PrefixPool",
-    section="9.7",
+    section="9.8",
     topic="prefix cache",
     grade="calls",
     cases=(

@@ -35,8 +35,9 @@ def _edges(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "09 kv_cache.prefix_sharing_saving",
-    section="9.7",
+    section="9.18",
     topic="prefix reuse",
+    bonus=True,
     cases=(
         Case((100, 500, 100)),
         Case((100, 1000, 50)),

@@ -61,8 +61,9 @@ def quantized_in_double(x, bits=8):
 
 EXERCISE = Build(
     "09 cached_attention.quantize_kv",
-    section="9.9",
+    section="9.19",
     topic="fewer bits",
+    bonus=True,
     grade="tensor",
     probe="ch09.quantized",
     tolerance=1e-5,

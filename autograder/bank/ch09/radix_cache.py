@@ -180,8 +180,9 @@ def _wrong_unlocks(rng: Random) -> Case:
 
 EXERCISE = Build(
     "09 radix_cache.RadixCache",
-    section="9.7",
+    section="9.17",
     topic="prefix cache",
+    bonus=True,
     grade="calls",
     cases=(
         Case(

@@ -1,40 +1,31 @@
-"""Section 9.1, Why cache: its questions."""
+"""Section 9.1, Why remember: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice, Part, Question, Slip
+from autograder.items import Choice, Estimate, Landmark, Slip
 
 QUESTIONS = (
-    Question(
+    Estimate(
         id="09-token-forwards",
-        kind="derive",
-        title="Tokens through the weights",
+        title="How much work does the cache save?",
         section="9.1",
-        parts=(
-            Part(
-                "without a cache",
-                "tokens",
-                lambda: sum(100 + i for i in range(50)),
-                tolerance=0,
-                slips=(
-                    Slip("Not every step has the full length: step i runs 100 + i tokens.", value=7500),
-                    Slip("That is with a cache: without one each step runs all tokens again.", value=149),
-                    Slip("The first step runs the prompt alone: steps count from 0.", value=6275),
-                ),
-            ),
-            Part(
-                "with a cache",
-                "tokens",
-                lambda: 100 + 50 - 1,
-                tolerance=0,
-                slips=(
-                    Slip("The last token is never fed back.", value=150),
-                    Slip("The prompt has to go through the weights, too.", value=50),
-                ),
-            ),
+        label="token passes without a cache, over token passes with one",
+        unit="times",
+        answer=lambda: sum(100 + i for i in range(50)) / (100 + 50 - 1),
+        factor=1.3,
+        scale=(1.0, 1000.0),
+        landmarks=(
+            Landmark(2.0, "2", "half of the work"),
+            Landmark(50.0, "50", "as many as there are new tokens"),
+            Landmark(1000.0, "1,000", "a thousandth of the work"),
         ),
-        derivation="Step $i$, from 0, runs $p + i$ tokens without a cache: $n p + n(n-1)/2$ in all. With one, the "
-        "prompt goes through once, and each new token but the last is fed back: $p + n - 1$.",
+        slips=(
+            Slip("That is prompt and answer over the answer. Without a cache every step runs the whole text.", value=3),
+            Slip("That is the longest step over one token; count all tokens of all steps.", value=149),
+        ),
+        derivation="Step $i$, from 0, runs $100 + i$ tokens without a cache: $50 \\cdot 100 + 50 \\cdot 49 / 2 = "
+        "6{,}225$ in all. With one, the prompt runs once, and each new token but the last is fed back: $100 + 50 - 1 = "
+        "149$. That is nearly as many times fewer as there are new tokens.",
     ),
     Choice(
         id="09-still-quadratic",

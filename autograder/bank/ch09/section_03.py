@@ -1,11 +1,10 @@
-"""Section 9.3, How big: its questions."""
+"""Section 9.3, How big is it: its questions."""
 
 from __future__ import annotations
 
 from autograder.bank.ch09.quantities import per_token
-from autograder.items import Choice, Part, Question, Slip, lazily
+from autograder.items import Choice, Question, Slip, lazily
 from rankzero.facts.models import LLAMA3_70B, Model
-from rankzero.facts.units import GB, GiB
 
 kv = lazily("solutions.ch09.kv_cache")
 
@@ -35,39 +34,6 @@ QUESTIONS = (
         derivation="$2 L n_{kv} d w = 2 \\cdot 80 \\cdot 8 \\cdot 128 \\cdot 2$: keys and values, layers, key-value "
         "heads, elements of a head, bytes of an element.",
     ),
-    Question(
-        id="09-32k",
-        kind="derive",
-        title="One request of 32K",
-        section="9.3",
-        parts=(
-            Part(
-                "size",
-                "GB",
-                lambda: per_token(LLAMA3_70B) * 32_768 / GB,
-                tolerance=0.005,
-                slips=(
-                    Slip("320 KiB times 32K tokens is 10,240 MiB, and a MiB is not a MB.", value=10.24),
-                    Slip("That is in GiB: a GB is 1e9 bytes.", value=lambda: per_token(LLAMA3_70B) * 32_768 / GiB),
-                    Slip(
-                        "Query heads were counted: 8 key-value heads serve all 64.",
-                        value=lambda: per_token_of_queries(LLAMA3_70B) * 32_768 / GB,
-                    ),
-                ),
-            ),
-            Part(
-                "size",
-                "GiB",
-                lambda: per_token(LLAMA3_70B) * 32_768 / GiB,
-                tolerance=0.005,
-                slips=(
-                    Slip("That is in GB: a GiB has 1.0737e9 bytes.", value=lambda: per_token(LLAMA3_70B) * 32_768 / GB),
-                    Slip("320 KiB times 32K tokens is 10,240 MiB: a GiB has 1,024 of them.", value=10.24),
-                ),
-            ),
-        ),
-        derivation="327,680 B are 320 KiB, and 32K are $2^{15}$ tokens. A GB is $10^9$ bytes, a GiB $2^{30}$.",
-    ),
     Choice(
         id="09-tp16",
         kind="trace",
@@ -81,40 +47,5 @@ QUESTIONS = (
             1: "8 heads give each of 8 ranks one: with 16 ranks there is no half head to keep.",
             2: "Each rank still keeps one head; all ranks together keep twice as much.",
         },
-    ),
-    Question(
-        id="09-mla",
-        kind="derive",
-        title="A token of DeepSeek-V3",
-        section="9.3",
-        parts=(
-            Part(
-                "on one GPU",
-                "B",
-                lambda: kv.mla_bytes_per_token(61, 512, 64),
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "Keys and values come from the same latent: there is no factor 2.",
-                        value=lambda: 2 * kv.mla_bytes_per_token(61, 512, 64),
-                    ),
-                    Slip("The rotary key is kept beside the latent.", value=lambda: kv.mla_bytes_per_token(61, 512, 0)),
-                ),
-            ),
-            Part(
-                "on each rank, TP 8",
-                "B",
-                lambda: kv.mla_bytes_per_token(61, 512, 64),
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "A latent has no heads to split: every rank keeps all of it.",
-                        value=lambda: kv.mla_bytes_per_token(61, 512, 64) / 8,
-                    ),
-                ),
-            ),
-        ),
-        derivation="$L (c + r) w$ with $L = 61$, $c = 512$, $r = 64$, $w = 2$. All heads read the same latent, so each "
-        "tensor-parallel rank needs all of it.",
     ),
 )

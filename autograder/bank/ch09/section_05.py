@@ -1,62 +1,28 @@
-"""Section 9.5, Fragmentation: its questions."""
+"""Section 9.5, Reserved and not used: its questions."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from autograder.items import Part, Question, Slip, lazily
-
-kv = lazily("solutions.ch09.kv_cache")
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="09-reservation",
-        kind="derive",
-        title="Reserved and not used",
+    Choice(
+        id="09-which-waste",
+        kind="trace",
+        title="What do blocks of 16 leave?",
         section="9.5",
-        ask="wasted share",
-        unit="",
-        answer=lambda: 1 - (1024 + 2048 + 1024) / (3 * 32_768),
-        tolerance=0.005,
-        slips=(
-            Slip("Each of the three reserves its own 32,768.", value=1 - 4 / 32),
-            Slip("That is the share that is used.", value=lambda: (1024 + 2048 + 1024) / (3 * 32_768)),
+        options=(
+            "the end of each request's last block, at most 15 slots; any free block will do",
+            "nothing at all: every slot that is taken holds a token",
+            "the waste outside: blocks leave holes between requests, too",
+            "what is reserved: a request takes the blocks of its longest answer when it comes",
         ),
-        derivation="One minus used over reserved: $1{,}024 + 2{,}048 + 1{,}024$ of $3 \\cdot 32{,}768$.",
-    ),
-    Question(
-        id="09-four-fleets",
-        kind="derive",
-        title="Four fleets without paging",
-        section="9.5",
-        parts=tuple(
-            Part(
-                f"mean {mean:,}, longest {longest:,}",
-                "",
-                partial(float.__truediv__, float(mean), float(longest)),
-                slips=(
-                    Slip("One number for all fleets is no measurement: divide the mean by the longest.", value=0.5),
-                    Slip("That is the share that is wasted.", value=1 - mean / longest),
-                ),
-            )
-            for mean, longest in ((512, 8192), (2048, 8192), (4096, 32_768), (8192, 131_072))
-        ),
-        derivation="Each request reserves the longest length and uses the mean: the used share is mean over longest.",
-    ),
-    Question(
-        id="09-block-256",
-        kind="derive",
-        title="Blocks of 256",
-        section="9.5",
-        ask="mean waste of a sequence",
-        unit="tokens",
-        answer=lambda: kv.paged_waste(range(1, 257), 256)[0] / 256,
-        tolerance=0.001,
-        slips=(
-            Slip("That is the most that a sequence wastes.", value=255),
-            Slip("The waste is 0, 1, ... 255: its mean is half of 255.", value=128),
-        ),
-        derivation="A sequence leaves 0, 1, ..., $b - 1$ places empty, each as often: the mean is $(b - 1)/2$.",
+        correct=0,
+        derivation="A block is taken when a token needs it, so none is reserved for later. Blocks are alike, so "
+        "every free block fits every request. The last block of each request is filled in part: at most 15 slots.",
+        slips={
+            1: "A request of 17 tokens takes two blocks, and 15 slots of the second are empty.",
+            2: "A request's blocks need not lie in a row, so a single free block is of use to anyone.",
+            3: "That is the old way. A block is taken when there is a token for it.",
+        },
     ),
 )

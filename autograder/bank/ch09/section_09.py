@@ -1,46 +1,70 @@
-"""Section 9.9, Fewer bits: its questions."""
+"""Section 9.9, What it is worth, and what goes first: its questions."""
 
 from __future__ import annotations
 
-from autograder.bank.ch09.quantities import per_token
-from autograder.items import Part, Question, Slip
-from rankzero.facts.models import LLAMA3_70B
+from functools import partial
+
+from autograder.items import Choice, Question, Slip
+
+
+def _hit_share(cached: str = "everything") -> float:
+    """Five turns: a system prompt of 200, then 50 of the user and 150 of the answer in each; what is found cached."""
+    hits = total = before = 0
+    for turn in range(5):
+        prompt = 200 + 200 * turn + 50
+        hits, total = hits + before, total + prompt
+        before = {"everything": prompt + 150, "prompts": prompt, "earlier turns": prompt - 50}[cached]
+    return hits / total
+
 
 QUESTIONS = (
-    Question(
-        id="09-quant",
-        kind="derive",
-        title="Scales are bytes, too",
+    Choice(
+        id="09-which-evicted",
+        kind="trace",
+        title="Two evictions",
         section="9.9",
-        parts=(
-            Part(
-                "int8",
-                "B",
-                lambda: per_token(LLAMA3_70B, 1) + 2 * per_token(LLAMA3_70B, 1) / 128,
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "The scales are missing: 2 bytes for every 128 values.", value=lambda: per_token(LLAMA3_70B, 1)
-                    ),
-                ),
+        options=("B, then C", "A, then B", "C, then B", "B, then A"),
+        correct=0,
+        derivation="A match refreshes what it touches. After it, B was touched longest ago, then C, then A; all three "
+        "are leaves.",
+        slips={
+            1: "A is the oldest insert, but the match has refreshed it.",
+            2: "C was touched after B: the least recently used goes first.",
+            3: "The match has refreshed A: it is the last to go.",
+        },
+    ),
+    Question(
+        id="09-chat-hits",
+        kind="derive",
+        title="A chat of five turns",
+        section="9.9",
+        ask="share of prompt tokens found cached",
+        unit="",
+        answer=_hit_share,
+        tolerance=0.005,
+        slips=(
+            Slip(
+                "The answers are cached, too: they were computed token by token.",
+                value=partial(_hit_share, "prompts"),
             ),
-            Part(
-                "int4",
-                "B",
-                lambda: per_token(LLAMA3_70B, 0.5) + 2 * per_token(LLAMA3_70B, 1) / 32,
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "The scales are missing: 2 bytes for every 32 values.", value=lambda: per_token(LLAMA3_70B, 0.5)
-                    ),
-                    Slip(
-                        "A scale serves 32 values here, not 128.",
-                        value=lambda: per_token(LLAMA3_70B, 0.5) + 2 * per_token(LLAMA3_70B, 1) / 128,
-                    ),
-                ),
-            ),
+            Slip("The previous turn is cached as well.", value=partial(_hit_share, "earlier turns")),
+            Slip("The first request finds an empty cache.", value=(200 + 400 + 600 + 800 + 1000) / 3250),
         ),
-        derivation="A token has $2 \\cdot 80 \\cdot 8 \\cdot 128$ values. int8: one byte each, and two for every 128. "
-        "int4: half a byte each, and two for every 32.",
+        derivation="The prompts have 250, 450, 650, 850 and 1,050 tokens. All but the newest 50 of each are there, "
+        "from the second on: 0, 400, 600, 800, 1,000.",
+    ),
+    Choice(
+        id="09-prefix-order",
+        kind="trace",
+        title="What comes first in a prompt",
+        section="9.9",
+        options=("the document, then the question", "the question, then the document", "it makes no difference"),
+        correct=0,
+        derivation="Only equal beginnings are shared. With the document in front, its tokens are the beginning of all; "
+        "with the question in front, prompts part at their first token.",
+        slips={
+            1: "Different questions part the prompts at once: no document is shared.",
+            2: "Keys and values of a token depend on all tokens before it: order counts.",
+        },
     ),
 )

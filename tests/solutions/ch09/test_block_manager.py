@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from autograder import bank
 from autograder.items import Case
 from autograder.marking import trusted
-from solutions.ch09.block_manager import BlockManager, OutOfBlocks, debug_free
+from solutions.ch09.block_manager import BlockManager, OutOfBlocks
+from solutions.ch09.block_pool import debug_free
 from tests.wrong_programs import wrong
 
 WRITES_SHARED = wrong("09-block-manager", "must be copied before it is written")
