@@ -44,4 +44,9 @@ def lines(system: System, handed: Submission) -> int:
 
 
 def _beside(cost: Cost | None) -> str:
-    return "-" if cost is None else f"{cost.spent:,.0f} / {cost.least:,.0f}"
+    return "-" if cost is None else f"{_figure(cost.spent)} / {_figure(cost.least)}"
+
+
+def _figure(number: float) -> str:
+    """With a digit after the point if it is small and no whole number."""
+    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"

@@ -65,7 +65,7 @@ class Play(Protocol):
 
 
 class Cost(NamedTuple):
-    """What a run took, and the least that any program takes for it, in the same unit."""
+    """What a run took, and the least that any program takes for it, or what the reference takes, in the same unit."""
 
     spent: float
     least: float
@@ -82,6 +82,9 @@ class LevelCosts:
         repeated: steps that were begun again because the run had been killed.
         written: bytes written to the disk by a run that nobody kills.
         files: most files that were on a disk at any time.
+        time: that the passes of a device took, on its clock.
+        computed: tokens that the passes computed.
+        waited: the longest wait of a client between two pieces of its text, on the clock.
     """
 
     sent: Cost | None = None
@@ -90,6 +93,9 @@ class LevelCosts:
     repeated: Cost | None = None
     written: Cost | None = None
     files: Cost | None = None
+    time: Cost | None = None
+    computed: Cost | None = None
+    waited: Cost | None = None
 
 
 #: Three figures of a level, by name, and the heads of their columns.

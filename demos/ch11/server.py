@@ -1,6 +1,7 @@
 """The small model behind the protocol of OpenAI's API, until Ctrl+C; a second Ctrl+C does not wait for answers.
 
 python -m demos server --port 8000 --slots 4 --model tiny --trace events.jsonl
+python -m demos server --core --code labs        # with the EngineCore of the milestone
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ from rankzero.server.load import Query, load
 from rankzero.tiny import ByteTokenizer
 
 
-def start(code: str, kind: str = "random", **options: Any) -> Any:
-    """A server made of the parts of ``code``; ``with start(...) as server``. The model is trained, or ``random``."""
+def start(code: str, kind: str = "random", core: bool = False, **options: Any) -> Any:
+    """A server made of the parts of ``code``; ``with start(...) as server``. The model is trained, or ``random``.
+
+    With ``core``, it is the ``EngineCore`` of ``code`` that serves; tokens are drawn, and forms read, by the solutions.
+    """
     model = served_model(steps=0 if kind == "random" else 80)
+    if core:
+        options["core"], code = part(code, "ch11.engine", "EngineCore"), "solutions"
     forms = (part(code, "ch11.constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex"))
     return serve(model, ByteTokenizer(), replace(parts(code), constraint=schema_constraint(*forms)), **options)
 
@@ -53,11 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--blocks", type=whole(1, 100_000), help="blocks of keys and values, 16 tokens each")
     options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait")
     options.add_argument("--model", choices=("tiny", "random"), default="tiny", help="trained first, or random")
+    options.add_argument("--core", action="store_true", help="serve with the EngineCore of chapter 11")
     options.add_argument("--trace", metavar="FILE", help="write each event as a line of JSON")
     asked = options.parse_args(argv)
     sizes = {"port": asked.port, "slots": asked.slots, "blocks": asked.blocks, "queue": asked.queue}
     try:
-        server = start(asked.code, "random" if asked.quick else asked.model, trace=asked.trace, **sizes)
+        server = start(asked.code, "random" if asked.quick else asked.model, asked.core, trace=asked.trace, **sizes)
     except OSError as error:
         options.error(str(error))
     print(server.url, flush=True)

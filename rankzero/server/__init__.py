@@ -17,6 +17,8 @@ module           what it does
 ``inbox``        how other threads hand requests to the engine
 ``runner``       the computation of a step: memory, the forward pass, sampling
 ``engine``       the loop: schedule, compute, sample, deliver
+``jobs``         what an engine that somebody writes is handed, and the loop that calls it
+``own_engine``   such an engine behind the HTTP front
 ``trace``        a log of what happened when to each request, and of each step
 ``fields``       objects of a request, checked by pydantic, and the error for fields that fail
 ``protocol``     requests: what the server supports and what it refuses

@@ -155,9 +155,12 @@ class Request:
         masked[allowed] = logits[allowed]
         return masked
 
-    def sample(self, probabilities: torch.Tensor) -> int:
-        """Draw the next token from a distribution [V], and record the draw if log-probabilities are wanted."""
-        token = draw(probabilities, self.draws.random())
+    def sample(self, probabilities: torch.Tensor, uniform: float | None = None) -> int:
+        """Draw the next token from a distribution [V], and record the draw if log-probabilities are wanted.
+
+        Without ``uniform``, from 0 to 1, the request's own generator gives it.
+        """
+        token = draw(probabilities, self.draws.random() if uniform is None else uniform)
         if self.sampling.logprobs is not None:
             self.chosen.append(Chosen.of(probabilities, token, self.sampling.logprobs))
         return token

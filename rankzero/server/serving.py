@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from rankzero.server.app import Front
 from rankzero.server.engine import Engine, Tokenizer
 from rankzero.server.outbox import Outbox
+from rankzero.server.own_engine import Core, LiveJob, OwnEngine
 from rankzero.server.parts import Parts
 from rankzero.server.trace import Event, Step
 from rankzero.tiny import GPT, one_thread
@@ -41,6 +42,8 @@ class Server:
 
     Args:
         model, tokenizer, parts, engine_options: see :class:`rankzero.server.Engine`; the tokenizer also has ``encode``.
+        core: makes, from a job, what decides in place of the engine's own parts; see
+            :class:`rankzero.server.own_engine.OwnEngine`.
         host: the address to listen on.
         port: the port to listen on; 0 takes a free one.
         name: the model's name, as clients give it.
@@ -62,6 +65,7 @@ class Server:
         tokenizer: TextTokenizer,
         parts: Parts,
         *,
+        core: Callable[[LiveJob], Core] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         name: str = "tiny",
@@ -72,7 +76,10 @@ class Server:
         self._file: TextIO | None = None
         if trace is not None:
             self._file = Path(trace).open("w", encoding="utf-8")  # noqa: SIM115  # closed by close()
-        self.engine = Engine(model, tokenizer, parts, queue=queue, file=self._file, **engine_options)
+        more: dict[str, Any] = {"queue": queue, "file": self._file, **engine_options}
+        self.engine = (
+            OwnEngine(model, tokenizer, parts, core, **more) if core else Engine(model, tokenizer, parts, **more)
+        )
         self._outbox = Outbox()
         self._front = Front(self.engine, tokenizer.encode, name, self._outbox)
         self._socket = _listening(host, port)

@@ -67,7 +67,7 @@ def test_one_step_is_a_step():
 
 def test_the_command_runs_one_level(capsys, monkeypatch, tmp_path):
     """Kills: a command that runs all levels, or numbers the one from 1."""
-    trainer, survive = bank.systems()
+    trainer, *_, survive = bank.systems()
     asked: list[str] = []
 
     def level(name: str) -> Level:

@@ -34,7 +34,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder import another_survivor
 
-_, SURVIVE = bank.systems()
+*_, SURVIVE = bank.systems()
 KEY = b"sesame"
 STEPS, STATE, WRITE, DAMAGE, RANKS, BOUNDS = range(6)
 ALONE = (STEPS, STATE, WRITE, DAMAGE, BOUNDS)

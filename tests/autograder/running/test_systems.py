@@ -21,7 +21,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder import another_trainer
 
-TRAINER, _ = bank.systems()
+TRAINER, *_ = bank.systems()
 KEY = b"sesame"
 ONE, REPLICAS, BUCKETS, ZERO, TENSOR, PIPELINE, RESUMED = range(7)
 
