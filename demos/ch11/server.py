@@ -1,11 +1,11 @@
 """The small model behind the protocol of OpenAI's API, until Ctrl+C; a second Ctrl+C does not wait for answers.
 
 python -m demos server --port 8000 --slots 4 --model tiny --trace events.jsonl
-python -m demos server --core --code labs        # with the EngineCore of the milestone
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,20 +51,23 @@ def reach(url: str | None, code: str, **options: Any) -> Iterator[str]:
             raise server.engine.error
 
 
-@demo
-def main(argv: Sequence[str] | None = None) -> int:
-    options = parser(__doc__, picture=False)
+def asked_for(doc: str | None, argv: Sequence[str] | None) -> tuple[argparse.ArgumentParser, argparse.Namespace]:
+    """The command line of a server, and its parser."""
+    options = parser(doc, picture=False)
     options.add_argument("--port", type=whole(0, 65535), default=0, help="0 picks a free one")
     options.add_argument("--slots", type=whole(1, 64), default=4, help="requests that run at the same time")
     options.add_argument("--blocks", type=whole(1, 100_000), help="blocks of keys and values, 16 tokens each")
     options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait")
     options.add_argument("--model", choices=("tiny", "random"), default="tiny", help="trained first, or random")
-    options.add_argument("--core", action="store_true", help="serve with the EngineCore of chapter 11")
     options.add_argument("--trace", metavar="FILE", help="write each event as a line of JSON")
-    asked = options.parse_args(argv)
+    return options, options.parse_args(argv)
+
+
+def served(options: argparse.ArgumentParser, asked: argparse.Namespace, core: bool = False) -> tuple[Table, bool]:
+    """Serve until Ctrl+C, or two requests; the metrics, and whether all were answered and all blocks are free."""
     sizes = {"port": asked.port, "slots": asked.slots, "blocks": asked.blocks, "queue": asked.queue}
     try:
-        server = start(asked.code, "random" if asked.quick else asked.model, asked.core, trace=asked.trace, **sizes)
+        server = start(asked.code, "random" if asked.quick else asked.model, core, trace=asked.trace, **sizes)
     except OSError as error:
         options.error(str(error))
     print(server.url, flush=True)
@@ -77,9 +80,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         server.run()
     if server.engine.error is not None:
         raise server.engine.error
-    show(asked, Table(("metric", "value"), list(server.metrics().items())))
     free = server.metrics()["blocks_free"] == server.engine.blocks
-    return verdict(answered and free, "every request was answered, and every block is free")
+    return Table(("metric", "value"), list(server.metrics().items())), answered and free
+
+
+@demo
+def main(argv: Sequence[str] | None = None) -> int:
+    options, asked = asked_for(__doc__, argv)
+    table, right = served(options, asked)
+    show(asked, table)
+    return verdict(right, "every request was answered, and every block is free")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ TEXTS = {
 }
 #: These load what they run through a module of their own.
 THROUGH = {"server": "BlockManager", "openai_client": "BlockManager", "load": "BlockManager"}
+THROUGH |= {"own_engine": "EngineCore"}
 THROUGH |= {"rlhf": "response_mask", "reward_hacking": "response_mask"}
 
 #: Commands that are refused by a rule of their demo, and words of the sentence.
