@@ -26,7 +26,7 @@ def _late(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "08 serving.continuous_batching",
-    section="8.7",
+    section="8.5",
     topic="batching policies",
     cases=(
         Case(([3, 1, 2, 5, 4], 2)),

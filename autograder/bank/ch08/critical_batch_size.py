@@ -20,8 +20,9 @@ def _element(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "08 serving.critical_batch_size",
-    section="8.4",
+    section="8.13",
     topic="bound of a pass",
+    bonus=True,
     cases=(
         Case((*LLAMA[:2], *H100)),
         Case((*LLAMA[:2], *A100)),

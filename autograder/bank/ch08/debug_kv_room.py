@@ -29,8 +29,9 @@ def _too_large(rng: Random) -> Case:
 
 EXERCISE = Debug(
     "08 serving_repairs.debug_kv_room",
-    section="8.1",
+    section="8.12",
     topic="memory in serving",
+    bonus=True,
     wrong=wrong_kv_room,
     cases=(
         Case((80, 8)),

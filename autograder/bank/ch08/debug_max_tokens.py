@@ -37,8 +37,9 @@ def _first_token(rng: Random) -> list[Case]:
 
 EXERCISE = Debug(
     "08 serving_repairs.debug_max_tokens",
-    section="8.3",
+    section="8.11",
     topic="prefill and decode",
+    bonus=True,
     wrong=wrong_max_tokens,
     cases=(
         Case((5, Iterator((6, 7, 8)), 3, 0)),

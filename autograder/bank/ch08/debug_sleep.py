@@ -30,8 +30,9 @@ def sleep_by_a_timer(latency_ms):
 
 EXERCISE = Debug(
     "08 serving_repairs.debug_sleep",
-    section="8.2",
+    section="8.11",
     topic="event loops",
+    bonus=True,
     probe="ch08_clock.on_a_clock",
     wrong=wrong_sleep,
     cases=(Case(([10],)), Case(([10, 20, 5],)), Case(([0],))),

@@ -40,8 +40,9 @@ def two_processes(case: Case, numbers: tuple[list[int], ...]) -> dict[str, Any]:
 
 EXERCISE = Debug(
     "08 serving_repairs.debug_token_id",
-    section="8.2",
+    section="8.11",
     topic="tokenizers",
+    bonus=True,
     probe="ch08.two_processes",
     processes=2,
     concludes=two_processes,

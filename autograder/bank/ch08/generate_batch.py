@@ -61,8 +61,9 @@ def batched(case: Case, answer: dict[str, Any]) -> dict[str, Any]:
 
 EXERCISE = Build(
     "08 tiny_serving.generate_batch",
-    section="8.10",
+    section="8.17",
     topic="padded batches",
+    bonus=True,
     grade="tensor",
     probe="ch08_batches.batched",
     concludes=batched,

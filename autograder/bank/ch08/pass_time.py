@@ -40,7 +40,7 @@ def _no_pass(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "08 serving.pass_time",
-    section="8.4",
+    section="8.3",
     topic="bound of a pass",
     cases=(
         Case((1, [2048], *LLAMA, *H100)),

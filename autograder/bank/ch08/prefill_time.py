@@ -15,8 +15,9 @@ def _prefill(rng: Random, least: int, most: int, attention: bool = True) -> Case
 
 EXERCISE = Build(
     "08 serving.prefill_time",
-    section="8.4",
+    section="8.13",
     topic="roofline of prefill",
+    bonus=True,
     cases=(
         Case((*LLAMA[:2], 2048, *H100, 32, 4096)),
         Case((*LLAMA[:2], 16, *H100, 32, 4096)),

@@ -42,8 +42,9 @@ def _small(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "08 serving.replicas_needed",
-    section="8.6",
+    section="8.16",
     topic="Little's law",
+    bonus=True,
     cases=(
         Case((500, 0.01417, 0.0209, 50, 64)),
         Case((20, 0.5, 0.03, 300, 64)),

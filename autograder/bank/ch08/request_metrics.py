@@ -31,8 +31,9 @@ def metrics_from_gaps(arrival, token_times):
 
 EXERCISE = Build(
     "08 serving.request_metrics",
-    section="8.5",
+    section="8.15",
     topic="latencies of a request",
+    bonus=True,
     cases=(
         Case((10.0, [10.25, 10.30, 10.36, 10.41, 10.75])),
         Case((0, [0.4])),

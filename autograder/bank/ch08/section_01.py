@@ -1,33 +1,28 @@
-"""Section 8.1, Two different machines: its questions."""
+"""Section 8.1, One request: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Question, Slip
-from rankzero.facts.units import GB
-
-
-def _whole_requests() -> tuple[float, float]:
-    """Bytes of one full request, and bytes that the weights leave: 32 layers of width 8,192 on 80 GB."""
-    weights = 2 * 12 * 32 * 8192**2
-    return 2 * 2 * 32 * 8192 * 32_768, 80 * GB - weights
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="08-kv-exercise",
-        kind="derive",
-        title="Beside the weights",
+    Choice(
+        id="08-where-it-waits",
+        kind="trace",
+        title="Behind three others",
         section="8.1",
-        ask="full requests",
-        unit="requests",
-        answer=lambda: _whole_requests()[1] // _whole_requests()[0],
-        tolerance=0.0,
-        slips=(
-            Slip("The weights take their memory first.", value=lambda: 80 * GB // _whole_requests()[0]),
-            Slip("Not even one: keys and values are two, of two bytes a number; do not round up.", value=1),
+        options=(
+            "in the queue, where no part of the server works on it",
+            "in the model runner, which computes its prompt and its answer",
+            "in the tokenizer, which has to read the text of all four users",
+            "in the stream, because the network is slower than the model",
         ),
-        derivation="Keys and values of a token: $2 \\cdot 32 \\cdot 8192 \\cdot 2$ bytes, one MiB; of a full request "
-        "$32768$ times that. The weights take $2 \\cdot 12 \\cdot 32 \\cdot 8192^2$ bytes. Divide what is left of 80 "
-        "GB by a request, and round down.",
+        correct=0,
+        derivation="One request runs at a time, so your request waits for the passes of 300 other tokens, and then has "
+        "100 passes of its own. Three quarters of its time is waiting.",
+        slips={
+            1: "The runner works on it for 100 passes; before that, it works on the others for 300.",
+            2: "Tokenizing a prompt takes far less than one pass of a model.",
+            3: "The stream sends each piece while the next pass runs; it does not make the passes longer.",
+        },
     ),
 )

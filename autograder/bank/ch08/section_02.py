@@ -1,16 +1,43 @@
-"""Section 8.2, The life of a request: its questions."""
+"""Section 8.2, The prompt at once, the answer token by token: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Order
+from autograder.items import Choice, Question, Slip
 
 QUESTIONS = (
-    Order(
-        id="08-order-of-stages",
-        kind="trace",
-        title="The life of a request",
+    Question(
+        id="08-decode-steps",
+        kind="derive",
+        title="Passes after the first",
         section="8.2",
-        steps=("API adapter", "tokenizer", "scheduler", "model runner", "detokenizer", "stream to the client"),
-        derivation="The scheduler admits by the number of prompt tokens, so the tokenizer comes before it.",
+        ask="passes with one token",
+        unit="passes",
+        answer=lambda: 50 - 1,
+        tolerance=0.0,
+        slips=(
+            Slip("The pass over the prompt already gave the first token.", value=50),
+            Slip("No pass is needed for an end that never comes.", value=51),
+        ),
+        derivation="The logits of the prompt's last token give output token 1. Each further token takes one pass.",
+    ),
+    Choice(
+        id="08-flat-row",
+        kind="trace",
+        title="Two prompts and an answer",
+        section="8.2",
+        options=(
+            "10: the tokens lie in one row, and nothing is padded",
+            "18: a rectangle of three rows, each as long as the longest prompt",
+            "3: one token of each request",
+            "11: the answer's newest token, and the token that follows it",
+        ),
+        correct=0,
+        derivation="$6 + 3 + 1$. Each token in the row knows its owner and its position. Attention needs no more to "
+        "keep the requests apart, so the row needs no padding.",
+        slips={
+            1: "The shorter rows of such a rectangle would hold 8 tokens that nobody asked for.",
+            2: "A new prompt enters the pass with all of its tokens.",
+            3: "The token that follows is what the pass computes. It is not there yet.",
+        },
     ),
 )

@@ -1,38 +1,63 @@
-"""Section 8.5, What the user feels: its questions."""
+"""Section 8.5, Waiting for a stranger's answer: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice, Question, Slip
+from autograder.items import Choice, Part, Question, Slip, lazily
+
+serving = lazily("solutions.ch08.serving")
+
+LENGTHS = [3, 1, 2, 5, 4]
+
+
+def _last(policy: str, slots: int = 2) -> int:
+    spans = getattr(serving, f"{policy}_batching")(LENGTHS, slots)
+    return max(finish for _, finish in spans)
+
 
 QUESTIONS = (
     Question(
-        id="08-e2e",
+        id="08-static-vs-continuous",
         kind="derive",
-        title="End to end",
+        title="Five requests, two slots",
         section="8.5",
-        ask="end-to-end latency",
-        unit="s",
-        answer=lambda: 0.3 + 199 * 0.025,
-        tolerance=0.001,
-        slips=(
-            Slip("200 tokens have 199 gaps.", value=lambda: 0.3 + 200 * 0.025),
-            Slip("The user waits for the first token, too.", value=lambda: 200 * 0.025),
-            Slip("The user waits for the first token, too.", value=lambda: 199 * 0.025),
+        parts=(
+            Part(
+                "last finish, static",
+                "steps",
+                lambda: _last("static"),
+                0.0,
+                (
+                    Slip("That is one slot.", value=15),
+                    Slip("That is continuous: a static batch waits for its longest.", value=8),
+                ),
+            ),
+            Part(
+                "last finish, continuous",
+                "steps",
+                lambda: _last("continuous"),
+                0.0,
+                (Slip("That is a slot for everyone.", value=5), Slip("That is the static policy.", value=12)),
+            ),
         ),
-        derivation="$\\mathrm{TTFT} + (n - 1) \\cdot \\mathrm{TPOT}$ with $n = 200$.",
+        derivation="Static: $\\max(3, 1) + \\max(2, 5) + 4$. Continuous: the slot of the second request is free at "
+        "step 1 and takes the third, both are free at step 3.",
     ),
     Choice(
-        id="08-itl-p99",
+        id="08-latency-changes",
         kind="trace",
-        title="A stall between two tokens",
+        title="Latency under continuous batching",
         section="8.5",
-        options=("the 99th percentile of ITL", "TTFT", "TPOT", "throughput"),
+        options=(
+            "yes, it falls: less queueing, and nobody waits for the longest of a batch",
+            "no, only throughput changes",
+            "yes, it rises: batches are larger",
+        ),
         correct=0,
-        derivation="A percentile near the maximum keeps the one long gap; a mean spreads it over all of them.",
+        derivation="A request's latency has three parts: waiting for a slot, its own steps, waiting to be released. "
+        "Continuous batching shortens the first and removes the last.",
         slips={
-            1: "TTFT ends with the first token; the stall comes later.",
-            2: "TPOT is the mean gap: it averages the stall away.",
-            3: "Throughput counts tokens of all users; one user's stall is invisible in it.",
+            1: "True for the steps in a slot only; the wait before and after them shrinks.",
+            2: "Batches are no larger than the slots in either policy; the wait shrinks.",
         },
     ),
 )

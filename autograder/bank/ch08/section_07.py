@@ -1,4 +1,4 @@
-"""Section 8.7, Static and continuous batching: its questions."""
+"""Section 8.7, How many GPUs: its questions."""
 
 from __future__ import annotations
 
@@ -6,81 +6,51 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 
 serving = lazily("solutions.ch08.serving")
 
-LENGTHS = [3, 1, 2, 5, 4]
-
-
-def _last(policy: str, slots: int = 2) -> int:
-    spans = getattr(serving, f"{policy}_batching")(LENGTHS, slots)
-    return max(finish for _, finish in spans)
-
-
-def _idle(policy: str) -> float:
-    """Share of idle slot-steps: 50 requests on 8 slots."""
-    lengths = serving.workload()
-    steps = max(finish for _, finish in getattr(serving, f"{policy}_batching")(lengths, 8))
-    return 1 - sum(lengths) / (steps * 8)
-
-
 QUESTIONS = (
+    Choice(
+        id="08-near-capacity",
+        kind="trace",
+        title="From 80 to 95 percent",
+        section="8.7",
+        options=(
+            "throughput grows by about a fifth, and the time inside more than doubles",
+            "throughput and time inside both grow by about a fifth",
+            "throughput stays, because the server is full, and the time inside grows by about a fifth",
+            "throughput falls, because requests disturb each other, and the time inside doubles",
+        ),
+        correct=0,
+        derivation="A stable server gives as many tokens as are asked for: $0.95 / 0.8$ is about 1.19. Arrivals and "
+        "lengths vary, and the less room is left, the longer a crowd takes to disappear.",
+        slips={
+            1: "Time inside would follow the load if all requests came evenly and were equally long.",
+            2: "At 80 percent a fifth of the slot-steps is still free.",
+            3: "Nothing in this server becomes slower with load: a step takes as long, and requests wait for a slot.",
+        },
+    ),
     Question(
-        id="08-static-vs-continuous",
+        id="08-little-inflight",
         kind="derive",
-        title="Five requests, two slots",
+        title="How many are inside",
         section="8.7",
         parts=(
             Part(
-                "last finish, static",
-                "steps",
-                lambda: _last("static"),
-                0.0,
-                (
-                    Slip("That is one slot.", value=15),
-                    Slip("That is continuous: a static batch waits for its longest.", value=8),
-                ),
+                "in flight",
+                "requests",
+                lambda: 500 * 1.0448,
+                0.01,
+                (Slip("Multiply rate and time.", value=lambda: 500 / 1.0448),),
             ),
             Part(
-                "last finish, continuous",
-                "steps",
-                lambda: _last("continuous"),
+                "replicas",
+                "replicas",
+                lambda: serving.replicas_needed(500, 1.0448, 0.0, 1, 64),
                 0.0,
-                (Slip("That is a slot for everyone.", value=5), Slip("That is the static policy.", value=12)),
+                (
+                    Slip("That is one request per replica; each has 64 slots.", value=523),
+                    Slip("Rounding down leaves requests without a slot.", value=8),
+                ),
             ),
         ),
-        derivation="Static: $\\max(3, 1) + \\max(2, 5) + 4$. Continuous: the slot of the second request is free at "
-        "step 1 and takes the third, both are free at step 3.",
-    ),
-    Question(
-        id="08-waste",
-        kind="derive",
-        title="Idle slot-steps",
-        section="8.7",
-        ask="idle share",
-        unit="",
-        answer=lambda: _idle("continuous"),
-        tolerance=0.01,
-        slips=(
-            Slip("That counts occupied slots only, and so is always zero: all slots count.", value=0),
-            Slip("That is the static run.", value=lambda: _idle("static")),
-            Slip("That is the busy share.", value=lambda: 1 - _idle("continuous")),
-        ),
-        derivation="$1 - 3266 / (542 \\cdot 8)$: useful slot-steps are tokens, all slot-steps are steps times slots.",
-    ),
-    Choice(
-        id="08-latency-changes",
-        kind="trace",
-        title="Latency under continuous batching",
-        section="8.7",
-        options=(
-            "yes, it falls: less queueing, and nobody waits for the longest of a batch",
-            "no, only throughput changes",
-            "yes, it rises: batches are larger",
-        ),
-        correct=0,
-        derivation="A request's latency has three parts: waiting for a slot, its own steps, waiting to be released. "
-        "Continuous batching shortens the first and removes the last.",
-        slips={
-            1: "True for the steps in a slot only; the wait before and after them shrinks.",
-            2: "Batches are no larger than the slots in either policy; the wait shrinks.",
-        },
+        derivation="$L = \\lambda W$: 500 per second times 1.0448 s. Divide by 64, round up.",
     ),
 )

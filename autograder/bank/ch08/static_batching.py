@@ -16,8 +16,9 @@ def _edges(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "08 serving.static_batching",
-    section="8.7",
+    section="8.14",
     topic="batching policies",
+    bonus=True,
     cases=(Case(([3, 1, 2, 5, 4], 2)), Case(([2, 2, 7], 3)), Case(([], 4)), Case(([5, 1], 1))),
     groups=(
         Group("queues", queue, 6, "Consecutive groups start together, and all are released when the longest ends."),

@@ -118,9 +118,19 @@ EXERCISE = Build(
     ),
     groups=(
         Group("text", _plain, 5, "Send what is whole; a character that is cut between two tokens waits for its rest."),
-        Group("stop strings", _stopped, 6, "The text ends before the stop string, however the tokens cut it."),
         Group(
-            "nearly a stop string", _half_stopped, 4, "Hold back the longest tail that begins a stop string, no more."
+            "stop strings",
+            _stopped,
+            6,
+            "The text ends before the stop string, however the tokens cut it.",
+            step="stop strings",
+        ),
+        Group(
+            "nearly a stop string",
+            _half_stopped,
+            4,
+            "Hold back the longest tail that begins a stop string, no more.",
+            step="stop strings",
         ),
         Group(
             "several stop strings",
@@ -131,6 +141,7 @@ EXERCISE = Build(
                 *(_which_stop(rng, 0) for _ in range(3)),
                 *(_same_end(rng, longest_first) for longest_first in (False, False, True, True)),
             ],
+            step="stop strings",
         ),
         Group("broken bytes", _broken, 5, "What can never become a character is U+FFFD at once."),
         Group(
@@ -140,7 +151,7 @@ EXERCISE = Build(
             "`finish` flushes: half a character becomes U+FFFD. After a stop string there is nothing to flush.",
             lambda rng: [_begun_behind(rng)],
         ),
-        Group("after the end", _ended, 3, "A token after the end is a RuntimeError."),
+        Group("after the end", _ended, 3, "A token after the end is a RuntimeError.", step="stop strings"),
     ),
     slips=(
         Slip(

@@ -40,7 +40,9 @@ def test_the_parts_come_from_one_package():
 
 def test_the_cache_on_the_page_is_the_one_of_the_module():
     """The page shows it without types, in no more statements."""
-    cells = {cell["id"]: cell.source for cell in nbformat.read(BOOK / "08-server.ipynb", as_version=4).cells}
+    cells = {
+        cell["id"]: cell.source for cell in nbformat.read(BOOK / "deeper/08-server-deeper.ipynb", as_version=4).cells
+    }
     page: dict = {"torch": torch}
     exec(cells["growing-cache"], page)
     keys = torch.arange(24.0).reshape(1, 2, 3, 4)
