@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankzero.explore import Box, Label, Mark, Scene
+from rankzero.explore.scene import Tone
 from rankzero.facts.units import TB, TFLOP, billion, ms
 from rankzero.sim.batching import Run, continuous, static
 
@@ -68,7 +69,7 @@ def flat_pass(number: int) -> list[tuple[str, int]]:
 def flat_scene(step: int) -> Scene:
     """Passes 0 to ``step`` below each other, each a row of tokens; a box is a token with its owner and position."""
     marks: list[Mark] = []
-    tones = {"a": ("accent", 0.7), "b": ("right", 0.7), "c": ("quiet", 0.5)}
+    tones: dict[str, tuple[Tone, float]] = {"a": ("accent", 0.7), "b": ("right", 0.7), "c": ("quiet", 0.5)}
     for number in range(step + 1):
         y = 8 + 40 * number
         marks.append(Label(4, y + 20, f"pass {number}", "start", quiet=True))
@@ -155,7 +156,8 @@ def slots_scene(step: int) -> Scene:
                 text = "abcd"[request] if busy else "-"
                 marks.append(Box(*box, text, "", "accent" if busy else "quiet", 0.7 if busy else 0.3, place == step))
         done = sum(min(length, max(0, now - start)) for length, (start, _) in zip(run.lengths, run.spans, strict=True))
-        over = " and is done" if run.makespan == now else ""
+        over = f" and is done since step {run.makespan}" if now > run.makespan else ""
+        over = " and is done" if now == run.makespan else over
         told.append(f"{name} has made {done} of {run.tokens} tokens{over}")
     said = f"After {now} step{'s' * (now > 1)}: {'; '.join(told)}."
     return Scene(
@@ -278,11 +280,11 @@ def sampling_scene(step: int) -> Scene:
 #: Tokens as bytes, what may be sent after each, and what is held back; the stop string is ##.
 STOP = "##"
 PIECES = (
-    ("caf c3", "caf", "c3", "c3 begins a character of two bytes, so it waits."),
-    ("a9 20", "\u00e9 ", "", "a9 completes the \u00e9: it is sent, and the space too."),
-    ("61 23", "a", "#", "23 is #, which begins the stop string ##. It waits; the a does not."),
-    ("62", "#b", "", "b follows, so this # was no stop string: both are sent."),
-    ("23 23 21", "", "", "Now ## is complete. The text ends before it, and ! behind it is never sent."),
+    ("c a f c3", "caf", "c3", "c3 begins a character of two bytes, so it waits. The letters before it do not."),
+    ("a9 _", "\u00e9 ", "", "a9 completes the \u00e9: it is sent, and the space behind it, too."),
+    ("a #", "a", "#", "The # begins the stop string ##, so it waits. The a does not."),
+    ("b", "#b", "", "b follows, so this # was no stop string: both are sent."),
+    ("# # !", "", "", "Now ## is complete. The text ends before it, and the ! behind it is never sent."),
 )
 
 
