@@ -180,7 +180,12 @@ PARALLELISM = (
 
 SERVING = (
     Formula(
-        *("8.6", "Replicas that a load needs", "R", "ceil(r*(f + (n - 1)*t)/b)", "ch08.serving.replicas_needed"),
+        *("8.13", "Tokens of a pass at the ridge", "n", "W*F/(2*N*B)", "ch08.serving.critical_batch_size"),
+        {"N": "parameters", "W": "weight_bytes", "F": "peak", "B": "bandwidth"},
+        {"parameters": 8e9, "weight_bytes": 16e9, "peak": 989.4e12, "bandwidth": 3.35e12},
+    ),
+    Formula(
+        *("8.16", "Replicas that a load needs", "R", "ceil(r*(f + (n - 1)*t)/b)", "ch08.serving.replicas_needed"),
         {"r": "rate", "f": "ttft", "t": "itl", "n": "output_tokens", "b": "slots"},
         {"rate": 5000.0, "ttft": 0.2, "itl": 0.03, "output_tokens": 300, "slots": 128},
     ),

@@ -158,7 +158,7 @@ GLOSSARY = (
     ),
     Term(
         "continuous batching",
-        "8.7",
+        "8.5",
         "Serving in which a request joins the running batch as soon as a slot is free and leaves when it is "
         "done, instead of waiting for the whole batch.",
         ("in-flight batching",),
@@ -195,7 +195,7 @@ GLOSSARY = (
     ),
     Term(
         "decode",
-        "8.3",
+        "8.2",
         "The phase of generation that computes one token per pass for each sequence. It is usually limited by "
         "reading weights and cache from memory.",
     ),
@@ -237,7 +237,7 @@ GLOSSARY = (
     ),
     Term(
         "goodput",
-        "8.5",
+        "8.6",
         "The throughput of the requests that met their latency targets.",
     ),
     Term(
@@ -267,7 +267,7 @@ GLOSSARY = (
     ),
     Term(
         "inter-token latency",
-        "8.5",
+        "8.6",
         "The time between two successive tokens of one answer.",
         ("ITL", "TPOT", "time per output token"),
     ),
@@ -290,7 +290,7 @@ GLOSSARY = (
     ),
     Term(
         "Little's law",
-        "8.6",
+        "8.7",
         "The mean number of requests in a system is their rate times the mean time each of them spends there.",
     ),
     Term(
@@ -407,8 +407,8 @@ GLOSSARY = (
     ),
     Term(
         "prefill",
-        "8.3",
-        "The pass over the whole prompt, which fills the KV cache and produces the first token.",
+        "8.2",
+        "Computing a prompt, all of its tokens in one pass or in a few. It fills the cache and gives the first token.",
     ),
     Term(
         "prefix cache",
@@ -474,8 +474,8 @@ GLOSSARY = (
     ),
     Term(
         "roofline",
-        "8.4",
-        "The time of a computation is the larger of its work over the peak and its bytes over the memory bandwidth.",
+        "8.3",
+        "The least time of a kernel is the larger of its work over the peak and its bytes over the memory bandwidth.",
     ),
     Term(
         "row-parallel",
@@ -528,7 +528,7 @@ GLOSSARY = (
     ),
     Term(
         "TTFT",
-        "8.5",
+        "8.6",
         "Time to first token: from the arrival of a request to its first token.",
         ("time to first token",),
     ),

@@ -74,17 +74,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _SCALING,
     ),
     Correction(
-        "8.6",
-        "Little's law counts requests, not GPUs",
-        "The GPUs that a service needs are its request rate times the latency of a request.",
-        f"That product is the number of requests in flight, {_IN_FLIGHT:.0f} for {_FLEET[0]} a second. A replica runs "
-        f"many at once: with {_FLEET[4]} slots each, {_REPLICAS.value} replicas hold them. And the latency must be "
-        "that of a full batch, which is longer than that of a single request.",
-        (_REPLICAS,),
-        _LITTLE,
-    ),
-    Correction(
-        "8.7",
+        "8.5",
         "Occupied slots are not a busy GPU",
         "With continuous batching all slots are occupied, so the GPU is fully utilized.",
         "Occupancy counts sequences and says nothing about FLOP/s or bytes/s. 64 sequences of 16 tokens and 64 of "
@@ -92,5 +82,15 @@ CORRECTIONS: tuple[Correction, ...] = (
         f"{format_time(_HEAVY.value)}; in neither are the multiplying units the limit.",
         (_LIGHT, _HEAVY),
         _ROOFLINE,
+    ),
+    Correction(
+        "8.7",
+        "Little's law counts requests, not GPUs",
+        "The GPUs that a service needs are its request rate times the latency of a request.",
+        f"That product is the number of requests in flight, {_IN_FLIGHT:.0f} for {_FLEET[0]} a second. A replica runs "
+        f"many at once: with {_FLEET[4]} slots each, {_REPLICAS.value} replicas hold them. And the latency must be "
+        "that of a full batch, which is longer than that of a single request.",
+        (_REPLICAS,),
+        _LITTLE,
     ),
 )

@@ -26,6 +26,6 @@ SHOWN = {
         f"{512 * READ / 989.4e9 + 512 * 2048 * KV / 3.35e9:.4g} ms to",
         f"{1024 * READ / 989.4e9 + 1024 * 2048 * KV / 3.35e9:.4g} ms:",
     ],
-    "Little's law": [f"{500 * (0.01417 + 49 * 0.0209):.0f} for 500", "64 slots", "9 replicas"],
     "Occupied slots": [f"{decode(64, 16):.4g} ms and {decode(64, 4096):.4g} ms"],
+    "Little's law": [f"{500 * (0.01417 + 49 * 0.0209):.0f} for 500", "64 slots", "9 replicas"],
 }
