@@ -136,7 +136,7 @@ GLOSSARY = (
     ),
     Term(
         "chunked prefill",
-        "10.8",
+        "10.1",
         "Processing a long prompt in pieces, so that the tokens of running requests need not wait for all of it.",
     ),
     Term(
@@ -170,7 +170,7 @@ GLOSSARY = (
     ),
     Term(
         "CUDA graph",
-        "10.2",
+        "10.8",
         "A recorded sequence of kernels that is launched with a single call. It removes the launch cost of "
         "each kernel, and its shapes and addresses are fixed.",
     ),
@@ -401,9 +401,8 @@ GLOSSARY = (
     ),
     Term(
         "preemption",
-        "10.8",
-        "Taking the cache blocks of a running request away when memory runs out; the request is recomputed or "
-        "swapped back in later.",
+        "10.4",
+        "Taking the cache blocks of a running request away when memory runs out; the request is computed again later.",
     ),
     Term(
         "prefill",

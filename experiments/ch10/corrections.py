@@ -37,7 +37,7 @@ _WANTED = 300
 
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
-        "10.1",
+        "10.8",
         "A graph saves only launches that nobody hides",
         "A CUDA graph of n kernels saves n launches.",
         "Launches run ahead of the kernels, so most of them are hidden while the kernels are long: five of 100 µs "
@@ -47,7 +47,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _GUIDE,
     ),
     Correction(
-        "10.3",
+        "10.16",
         "A batch without a graph of its own is padded",
         "A graph serves one batch size only, so most batches run eagerly.",
         "A graph does have one size, but a smaller batch is padded to the next size that was captured, and the rows "
@@ -58,7 +58,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _VLLM,
     ),
     Correction(
-        "10.6",
+        "10.9",
         "Overlap hides the scheduler and costs a token",
         "Overlapping the scheduler with the GPU is free.",
         f"It hides scheduling and the handling of results: 20 steps of 2, 10 and 1 ms take {_SIDE.value / ms:.0f} ms "

@@ -189,3 +189,23 @@ def pool_run(
     return PoolRun(
         blocks, steps, counts["preemptions"], counts["generated_tokens"], counts["computed_tokens"], seconds, texts
     )
+
+
+def watched_run(scheduler: Callable[..., Any], prefix_cache: bool, requests: int = 12) -> dict[str, int]:
+    """Serve prompts of 96 tokens, of which the first 80 are the same, from a small pool; the engine's metrics."""
+    engine = Engine(
+        long_model(160),
+        ByteTokenizer(),
+        replace(parts(), scheduler=scheduler),
+        slots=requests,
+        blocks=60,
+        block_size=8,
+        budget=64,
+        prefix_cache=prefix_cache,
+    )
+    for number in range(requests):
+        prompt = [token % 251 for token in range(80)] + [(7 * number + token) % 251 for token in range(16)]
+        engine.submit(prompt, 24, ignore_eos=True)
+    engine.run()
+    engine.close()
+    return engine.metrics()

@@ -204,26 +204,13 @@ class Scheduler:
     def schedule(self) -> list[tuple[str, int]]:
         """The next pass: requests and how many tokens each computes, in the order in which they were chosen.
 
-        In a pass that preempts, nobody is admitted: the pool does not know yet who has left.
-
         Raises:
             RuntimeError: the pass before has not been updated.
         """
         if self._step is not None:
             raise RuntimeError("schedule was called twice; update comes between")
-        running = self._running
-        missing = [request.total - request.computed for request in running]
-        tokens = self.share_budget(missing, [], self.max_tokens, self.max_sequences, self.max_chunk)
-        tokens += [0] * (len(running) - len(tokens))
-        need = [self._blocks_for(r.computed + t) - r.blocks for r, t in zip(running, tokens, strict=True)]
-        going, free = self.make_room([self._own(request) for request in running], need, self.free_blocks)
-        self._step = [(r, t) for r, t in zip(running[:going], tokens, strict=False) if t]
-        self._preempted = [self._preempt(running.pop()) for _ in running[going:]]
-        if not self._preempted:
-            self._step += self._admitted(self.max_tokens - sum(tokens), free)
-        for request, own in self._step:
-            request.blocks = self._blocks_for(request.computed + own)
-        return [(request.name, own) for request, own in self._step]
+        self._step = next_pass(self)
+        return [(request.name, tokens) for request, tokens in self._step]
 
     def update(self) -> list[str]:
         """The pass has run: its tokens are computed, and a request with none left to compute gets its next token.
@@ -288,5 +275,30 @@ class Scheduler:
     def _cached(self, request: _Request) -> tuple[int, int]:
         return self.pool.cached(request.name) if self.pool else (0, 0)
 
+    def _more_blocks(self, request: _Request, tokens: int) -> int:
+        """Blocks that a request takes for its next tokens."""
+        return self._blocks_for(request.computed + tokens) - request.blocks
+
     def _blocks_for(self, tokens: int) -> int:
         return -(-tokens // self.block_size)
+
+
+def next_pass(scheduler: Scheduler) -> list[tuple[_Request, int]]:
+    """Who computes how many tokens in the next pass: running requests first, then those who are let in.
+
+    In a pass that preempts, nobody is let in: the pool does not know yet who has left.
+    """
+    running, budget, slots = scheduler._running, scheduler.max_tokens, scheduler.max_sequences
+    missing = [request.total - request.computed for request in running]
+    tokens = scheduler.share_budget(missing, [], budget, slots, scheduler.max_chunk)
+    tokens += [0] * (len(running) - len(tokens))  # for these the budget was gone
+    held = [scheduler._own(request) for request in running]
+    need = [scheduler._more_blocks(request, own) for request, own in zip(running, tokens, strict=True)]
+    going, free = scheduler.make_room(held, need, scheduler.free_blocks)
+    step = [(request, own) for request, own in zip(running[:going], tokens, strict=False) if own]
+    scheduler._preempted = [scheduler._preempt(running.pop()) for _ in running[going:]]
+    if not scheduler._preempted:
+        step += scheduler._admitted(budget - sum(tokens), free)
+    for request, own in step:
+        request.blocks += scheduler._more_blocks(request, own)
+    return step

@@ -76,7 +76,7 @@ def _no_budget(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 scheduler.admit",
-    section="10.8",
+    section="10.5",
     topic="admission",
     cases=(
         Case(([(24, 0, 0)], 8, 2, 4)),

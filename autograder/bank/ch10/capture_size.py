@@ -36,7 +36,8 @@ def _too_large(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 scheduling.capture_size",
-    section="10.3",
+    section="10.16",
+    bonus=True,
     topic="captured sizes",
     cases=(
         Case((5, POWERS)),

@@ -55,7 +55,8 @@ def _many(rng: Random) -> Case:
 
 EXERCISE = Debug(
     "10 scheduling.debug_budget",
-    section="10.7",
+    section="10.12",
+    bonus=True,
     topic="scheduling",
     wrong=wrong_budget,
     cases=(

@@ -21,7 +21,7 @@ def _inputs(rng: Random) -> Case:
 
 EXERCISE = Debug(
     "10 graph_runner.debug_graph",
-    section="10.2",
+    section="10.8",
     topic="graphs",
     grade="tensor",
     probe="ch10_graphs.replayed",

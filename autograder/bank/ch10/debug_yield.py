@@ -40,7 +40,8 @@ def beside(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
 
 EXERCISE = Debug(
     "10 scheduling.debug_yield",
-    section="10.5",
+    section="10.17",
+    bonus=True,
     topic="event loops",
     probe="ch10.beside",
     concludes=beside,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 loads = lazily("solutions.ch09.replicas")
 
-SECTION = "10.7"
+SECTION = "10.3"
 #: Requests per second, tokens of a prompt and of an answer.
 RATE, PROMPT, ANSWER = 6, 2000, 300
 #: The promises, seconds: the first token on average, and the longest gap. And the GPUs that there are.

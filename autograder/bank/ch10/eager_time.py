@@ -43,7 +43,7 @@ def latest_row(kernel_times, launch_time):
 
 EXERCISE = Build(
     "10 scheduling.eager_time",
-    section="10.1",
+    section="10.7",
     topic="launches",
     cases=(
         Case(([100 * us] * 5, 50 * us)),

@@ -99,7 +99,8 @@ def _unreserved(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 future_map.FutureMap",
-    section="10.6",
+    section="10.18",
+    bonus=True,
     topic="placeholders",
     grade="calls",
     cases=(

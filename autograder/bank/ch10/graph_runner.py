@@ -59,7 +59,7 @@ def _replayed(output: Any) -> bool:
 
 EXERCISE = Build(
     "10 graph_runner.GraphRunner",
-    section="10.3",
+    section="10.8",
     topic="graphs",
     grade="tensor",
     probe="ch10_graphs.batches",

@@ -25,7 +25,8 @@ def kernel_after_kernel(kernel_times, replay_time):
 
 EXERCISE = Build(
     "10 scheduling.graph_time",
-    section="10.2",
+    section="10.14",
+    bonus=True,
     topic="graphs",
     cases=(
         Case(([2 * us] * 500, 10 * us)),

@@ -44,7 +44,7 @@ def _mixed(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 scheduler.make_room",
-    section="10.8",
+    section="10.4",
     topic="preemption",
     cases=(
         Case(([3, 2, 1], [1, 0, 0], 0)),

@@ -55,7 +55,8 @@ def in_milliseconds(steps, schedule, compute, post, overlap=True):
 
 EXERCISE = Build(
     "10 scheduling.overlap_time",
-    section="10.5",
+    section="10.17",
+    bonus=True,
     topic="overlap scheduling",
     cases=(
         Case((20, 2 * ms, 10 * ms, 1 * ms)),

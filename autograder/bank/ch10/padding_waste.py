@@ -52,7 +52,8 @@ def shares_of_sizes(batches, sizes):
 
 EXERCISE = Build(
     "10 scheduling.padding_waste",
-    section="10.3",
+    section="10.16",
+    bonus=True,
     topic="captured sizes",
     cases=(
         Case(([5, 9, 17, 33], POWERS)),

@@ -1,66 +1,29 @@
-"""Section 10.3, Batch sizes come in sizes: its questions."""
+"""Section 10.3, How small may a chunk be?: its questions."""
 
 from __future__ import annotations
 
-from autograder.bank.ch10.shared import POWERS, PUBLISHED
-from autograder.items import Question, Slip, lazily
-
-scheduling = lazily("solutions.ch10.scheduling")
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="10-pad-5",
-        kind="derive",
-        title="A batch of five",
+    Choice(
+        id="10-chunk-size",
+        kind="design",
+        title="A budget for two services",
         section="10.3",
-        ask="share of padded rows",
-        unit="",
-        answer=lambda: scheduling.padding_waste([5], [1, 2, 4, 8, 16]),
-        slips=(
-            Slip("That is padded over useful rows, 3 over 5.", value=0.6),
-            Slip("It does not run eagerly: it is padded to 8.", value=0),
-            Slip("That is the share of useful rows.", value=0.625),
-            Slip("That is the number of padded rows; a share of all that run is wanted.", value=3),
+        options=(
+            "2,048 for the chat, 8,192 for the night",
+            "128 for the chat, 8,192 for the night",
+            "8,192 for both",
+            "8,192 for the chat, 2,048 for the night",
         ),
-        derivation="The smallest size that fits is 8: $(8-5)/8$.",
-    ),
-    Question(
-        id="10-pow2-waste",
-        kind="derive",
-        title="Powers of two",
-        section="10.3",
-        ask="share of padded rows",
-        unit="",
-        answer=lambda: scheduling.padding_waste(range(1, 257), POWERS),
-        tolerance=0.02,
-        slips=(
-            Slip("That is the worst case, a batch just above a power of two.", value=0.5),
-            Slip(
-                "That is padded over useful rows.",
-                value=lambda: 1 / (1 - scheduling.padding_waste(range(1, 257), POWERS)) - 1,
-            ),
-            Slip(
-                "A mean of shares weighs a batch of 3 like one of 200: divide sum by sum.",
-                value=lambda: sum(scheduling.padding_waste([batch], POWERS) for batch in range(1, 257)) / 256,
-            ),
-        ),
-        derivation="Batches $2^{k-1}+1$ to $2^k$ run as $2^k$: $2^{k-1}$ batches of $2^k$ rows. All rows are "
-        "$1 + \\sum_k 2^{2k-1}$, the useful ones $256 \\cdot 257 / 2$.",
-    ),
-    Question(
-        id="10-sizes-count",
-        kind="derive",
-        title="How many graphs",
-        section="10.3",
-        ask="graphs",
-        unit="",
-        answer=lambda: len(PUBLISHED),
-        tolerance=0,
-        slips=(
-            Slip("1, 2 and 4 are captured too.", value=32),
-            Slip("Count both ends: 8 and 256.", value=34),
-        ),
-        derivation="Three small ones, and the multiples of 8 from 8 to 256.",
+        correct=0,
+        derivation="A pass of 2,048 tokens takes 33 ms, within the promise of 50. Of 8,192 it takes 133 ms: no promise "
+        "is broken at night, and the weights are read least often. 128 tokens keep the chat smooth, too, but below 295 "
+        "the pass takes 4.8 ms whatever it computes: most of the GPU idles, and every prompt takes longer.",
+        slips={
+            1: "Below the ridge a pass takes as long as reading the weights: 128 tokens use less than half of the GPU.",
+            2: "A pass of 8,192 tokens takes 133 ms: each chat waits that long for a token.",
+            3: "Nobody watches at night; by day a pass of 133 ms is a gap that everybody sees.",
+        },
     ),
 )

@@ -1,19 +1,23 @@
-"""Section 10.4, The loop around the model: its questions."""
+"""Section 10.4, Out of blocks: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="10-overhead-def",
-        kind="derive",
-        title="Overhead of what",
+    Choice(
+        id="10-victim",
+        kind="trace",
+        title="Who is preempted",
         section="10.4",
-        ask="share of the step",
-        unit="",
-        answer=lambda: 2 / (2 + 10),
-        slips=(Slip("That is a share of the compute time; the step is both.", value=0.2),),
-        derivation="CPU over CPU and compute together: $2/(2+10)$.",
+        options=("z", "y", "x", "nobody: x waits"),
+        correct=0,
+        derivation="The request that was admitted last. Those before it have been computed for longer, and would "
+        "be the more expensive ones to compute again.",
+        slips={
+            1: "z came after y.",
+            2: "x was admitted first and has the most to lose.",
+            3: "If those who need blocks waited for others, and these for blocks too, nobody would ever go on.",
+        },
     ),
 )

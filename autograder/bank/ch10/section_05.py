@@ -1,52 +1,49 @@
-"""Section 10.5, Overlap: its questions."""
+"""Section 10.5, Whom to let in: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Question, Slip, lazily
-from rankzero.facts.units import ms
-
-scheduling = lazily("solutions.ch10.scheduling")
-
-
-def _overlapped(steps: int, schedule: float, compute: float, post: float) -> float:
-    return scheduling.overlap_time(steps, schedule * ms, compute * ms, post * ms)
-
-
-def _pace() -> float:
-    """Seconds of one more step in the steady state: schedule 6, compute 5, post 1 ms."""
-    return (_overlapped(1000, 6, 5, 1) - _overlapped(500, 6, 5, 1)) / 500
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="10-overlap-20",
-        kind="derive",
-        title="Twenty steps that overlap",
+    Choice(
+        id="10-gates",
+        kind="trace",
+        title="Four gates",
         section="10.5",
-        ask="time",
-        unit="s",
-        answer=lambda: _overlapped(20, 2, 10, 1),
-        slips=(
-            Slip("Processing overlaps too: step N's results are read while step N+1 runs.", value=0.222),
-            Slip("The first schedule and the last processing have nothing to hide behind.", value=0.2),
-            Slip("That is one after the other.", value=0.26),
+        options=(
+            "the first chunk fits: most preemptions; everything is reserved: most memory unused",
+            "the whole prompt fits: most preemptions; everything is reserved: most memory unused",
+            "the first chunk fits: most preemptions and most memory unused",
+            "everything is reserved: most preemptions, because so much memory is taken",
         ),
-        derivation="Compute is longer than both CPU parts together, so all of them hide behind it but the first "
-        "schedule and the last processing: $s + n\\,c + p$.",
+        correct=0,
+        derivation="A gate that asks for little lets in requests whose tokens collide later. One that asks "
+        "for the longest possible answer never preempts, and keeps room that short answers never use.",
+        slips={
+            1: "The whole prompt includes its first chunk: this gate lets fewer in.",
+            2: "What preempts most is full most of the time.",
+            3: "Nobody collides who has everything reserved: there are no preemptions at all.",
+        },
     ),
-    Question(
-        id="10-overlap-cpu-bound",
-        kind="derive",
-        title="A slow CPU",
+    Choice(
+        id="10-cached-budget",
+        kind="trace",
+        title="Almost everything is cached",
         section="10.5",
-        ask="one step, in the steady state",
-        unit="s",
-        answer=_pace,
-        slips=(
-            Slip("The CPU does both jobs: scheduling and processing.", value=0.006),
-            Slip("The device waits for the CPU here.", value=0.005),
-            Slip("The device's part is hidden behind the CPU's.", value=0.012),
+        options=(
+            "1 in the first, 8 in the second",
+            "1 in both: cached tokens are not computed",
+            "8 in both: the prompt has 4,000 tokens",
+            "1 in the first, 2 in the second",
         ),
-        derivation="The longer side sets the pace: $\\max(c, s + p)$.",
+        correct=0,
+        derivation="100 tokens are not cached, fewer than the budget. A scheduler that looks for the prefix only "
+        "among the tokens that it has granted grants 512 of 4,000 in each pass, and seven of its eight passes compute "
+        "nothing of this prompt.",
+        slips={
+            1: "The second pays its budget before it looks: cached tokens use up the 512.",
+            2: "The first looks before it pays: 3,900 tokens need no budget.",
+            3: "The second grants at most 512 of the 4,000 tokens in a pass.",
+        },
     ),
 )

@@ -1,34 +1,28 @@
-"""Section 10.6, A token that is not there yet: its questions."""
+"""Section 10.6, Two kinds of GPU?: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice, Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
-        id="10-placeholder",
-        kind="trace",
-        title="Placeholders",
+        id="10-when-split",
+        kind="design",
+        title="When two kinds of GPU lose",
         section="10.6",
-        options=("[5, 7, 9, 3]", "[5, 9, 7, 3]", "[5, -1, -2, 3]", "[7, 9, 5, 3]"),
+        options=(
+            "an agent sends 20,000 tokens, of which 19,800 are cached where the answer is written",
+            "prompts of 4,000 tokens, answers of 300, and a promise of 30 ms for every gap",
+            "a thousand requests a second, mixed",
+            "a model of 70B with grouped heads and NVLink between the GPUs",
+        ),
         correct=0,
-        derivation="-1 names slot 1 and -2 names slot 2. What is not negative is a token and stays.",
+        derivation="200 tokens are a small chunk, which hardly lengthens a pass of answers. Computed elsewhere, "
+        "20,000 tokens of keys and values would have to travel.",
         slips={
-            1: "-1 names slot 1, which holds 7.",
-            2: "These must be replaced before the model sees them: no token is negative.",
-            3: "Each token keeps its place.",
+            1: "Long prompts beside a strict promise are what the split is for.",
+            2: "Many requests let both kinds be busy in the right proportion.",
+            3: "Few bytes for each token and a fast link make the journey cheap.",
         },
-    ),
-    Question(
-        id="10-wasted-eos",
-        kind="derive",
-        title="One token too many",
-        section="10.6",
-        ask="wasted share of the sampled tokens",
-        unit="",
-        answer=lambda: 1 / 301,
-        tolerance=0.02,
-        slips=(Slip("The CPU learns of the end one step late, when the next step runs already.", value=0),),
-        derivation="Each request runs one step more than it needs: one token wasted of $300 + 1$ sampled.",
     ),
 )

@@ -1,69 +1,34 @@
-"""Section 10.7, A budget instead of phases: its questions."""
+"""Section 10.7, Who is late, the CPU or the GPU?: its questions."""
 
 from __future__ import annotations
 
-from math import ceil
+from autograder.items import Estimate, Landmark, Slip
 
-from autograder.bank.ch10.quantities import FULL, prefill
-from autograder.items import Choice, Part, Question, Slip
+#: Operations of the course's GPT with one layer, and those that each further layer adds, as the page records them.
+FIRST_LAYER, LAYER = 66, 45
 
 QUESTIONS = (
-    Question(
-        id="10-stall",
-        kind="derive",
-        title="How long everyone waits",
+    Estimate(
+        id="10-launches-guess",
+        title="How many operations has a pass?",
         section="10.7",
-        parts=(
-            Part(
-                "the prompt in one step",
-                "s",
-                lambda: prefill(4000),
-                tolerance=0.02,
-                slips=(
-                    Slip("That leaves attention out: $2 L d s^2$.", value=lambda: prefill(4000, False)),
-                    Slip(FULL, value=lambda: 2 * prefill(4000) - prefill(4000, False)),
-                ),
-            ),
-            Part(
-                "a step of 512 + 32 tokens",
-                "s",
-                lambda: prefill(512 + 32, False),
-                tolerance=0.02,
-                slips=(Slip("The 32 decode tokens are computed too.", value=lambda: prefill(512, False)),),
-            ),
+        label="tensor operations of one pass, 32 layers",
+        unit="operations",
+        answer=lambda: FIRST_LAYER + 31 * LAYER,
+        factor=2.0,
+        scale=(10.0, 100_000.0),
+        landmarks=(
+            Landmark(32.0, "32", "one for each layer"),
+            Landmark(224.0, "224", "seven matrix products a layer"),
+            Landmark(10_000.0, "10,000", "300 a layer"),
         ),
-        derivation="Compute-bound both times: $(2 N s + 2 L d s^2)/F$ for the prompt, $2 N s/F$ for the step.",
-    ),
-    Question(
-        id="10-chunks",
-        kind="derive",
-        title="A long prompt in chunks",
-        section="10.7",
-        ask="steps until its first token",
-        unit="steps",
-        answer=lambda: ceil(4000 / (512 - 1)),
-        tolerance=0,
         slips=(
-            Slip("Seven steps compute 7 x 511 tokens, which is less than the prompt.", value=7),
-            Slip("The budget of one step is 512 tokens.", value=1),
-            Slip("The step that ends the prompt yields the first token: there is none to add.", value=9),
+            Slip(
+                "Those are the products with weights alone. Norms, rotations and the softmax are operations, too.",
+                value=224,
+            ),
         ),
-        derivation="The stream takes one token of every step and leaves 511: $\\lceil 4000/511 \\rceil$. The step that "
-        "ends the prompt yields the first token.",
-    ),
-    Choice(
-        id="10-partial-vllm",
-        kind="trace",
-        title="Three prompts in chunks",
-        section="10.7",
-        options=("[1, 1, 352]", "[1, 1, 400]", "[400, 400, 224]", "[400, 224, 400]"),
-        correct=0,
-        derivation="Steps 1 and 2 give 400, 400 and what is left of 1,024. Then the first two prompts are "
-        "computed and decode; the third misses $800 - 2 \\cdot 224$ tokens.",
-        slips={
-            1: "The third prompt misses fewer tokens than the cap allows.",
-            2: "The first two prompts are whole after two steps.",
-            3: "The order is that of admission, and two prompts are whole by then.",
-        },
+        derivation="45 operations a layer: 7 products with weights, 2 of attention, and 36 small ones for two norms, "
+        "the rotation of queries and keys, the softmax, the gate and the sums. 21 more come before and after them.",
     ),
 )

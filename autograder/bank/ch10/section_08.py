@@ -1,71 +1,52 @@
-"""Section 10.8, Out of blocks: its questions."""
+"""Section 10.8, Record once, replay: its questions."""
 
 from __future__ import annotations
 
-from autograder.bank.ch10.quantities import FULL, prefill
-from autograder.items import Choice, Part, Question, Slip
-from rankzero.facts.models import LLAMA3_8B
-from rankzero.facts.units import GB
-
-#: PCIe 5, sixteen lanes, one direction, as the page uses it.
-PCIE = 63 * GB
-
-
-def _swap(tokens: int) -> float:
-    """Seconds in which the KV of so many tokens crosses PCIe in one direction; bf16."""
-    model = LLAMA3_8B
-    return tokens * 2 * 2 * model.layers * model.kv_heads * model.head_dim / PCIE
-
+from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
-        id="10-victim",
+        id="10-when-useless",
         kind="trace",
-        title="Who is preempted",
+        title="A graph of longer kernels",
         section="10.8",
-        options=("z", "y", "x", "nobody: x waits"),
+        options=("nothing", "1.5 times", "2 times", "3 times"),
         correct=0,
-        derivation="The request that was admitted last. Those before it have been computed for longer, and would "
-        "be the more expensive ones to compute again.",
+        derivation="A kernel of 10 µs takes longer than a launch of 5 µs: the launches were hidden already, all "
+        "but the first. The graph's own launch takes longer than that one.",
         slips={
-            1: "z came after y.",
-            2: "x was admitted first and has the most to lose.",
-            3: "If those who need blocks waited for others, and these for blocks too, nobody would ever go on.",
+            1: "That adds launches to kernels: they were hidden behind them.",
+            2: "The launches were hidden: the GPU was busy all the time.",
+            3: "The launches were hidden: the GPU was busy all the time.",
         },
     ),
-    Question(
-        id="10-swap",
-        kind="design",
-        title="Swap or recompute",
+    Choice(
+        id="10-stale",
+        kind="trace",
+        title="A new tensor under an old name",
         section="10.8",
-        parts=(
-            Part(
-                "swap, one way",
-                "s",
-                lambda: _swap(4096),
-                tolerance=0.02,
-                slips=(
-                    Slip("That is there and back: one way is half of it.", value=lambda: 2 * _swap(4096)),
-                    Slip(
-                        "That takes the hidden size: keys and values have 8 heads of 128.",
-                        value=lambda: LLAMA3_8B.hidden / (LLAMA3_8B.kv_heads * LLAMA3_8B.head_dim) * _swap(4096),
-                    ),
-                    Slip("Keys and values: both must move.", value=lambda: _swap(4096) / 2),
-                ),
-            ),
-            Part(
-                "recompute",
-                "s",
-                lambda: prefill(4096),
-                tolerance=0.02,
-                slips=(
-                    Slip("That leaves attention out: $2 L d s^2$.", value=lambda: prefill(4096, False)),
-                    Slip(FULL, value=lambda: 2 * prefill(4096) - prefill(4096, False)),
-                ),
-            ),
-        ),
-        derivation="KV of a token: $2 \\cdot 2 L\\, n_{kv}\\, d_h$ bytes in bf16, over the bandwidth; it must come "
-        "back too, over a link that others use. Recomputing is a prefill, $(2 N s + 2 L d s^2)/F$, and rides along in "
-        "the budget of other steps.",
+        options=("f(zeros)", "f(new)", "zeros", "an error"),
+        correct=0,
+        derivation="The name `x` moved to another tensor. The graph knows no names: it reads the buffer that it was "
+        "captured with, which still holds zeros.",
+        slips={
+            1: "The graph reads the buffer that was captured; the new tensor lies elsewhere.",
+            2: "The replay computes f, of what the old buffer holds.",
+            3: "Nothing looks wrong to the graph: its buffer is still there. That is why this mistake is so common.",
+        },
+    ),
+    Choice(
+        id="10-frozen-branch",
+        kind="trace",
+        title="A branch in a graph",
+        section="10.8",
+        options=("[-2, -2]", "[1, 1]", "[2, 2]", "an error"),
+        correct=0,
+        derivation="Python decided once, during the capture. What was recorded is $2x$, and $x$ now holds $-1$.",
+        slips={
+            1: "The condition is not part of the graph: the branch was chosen during the capture.",
+            2: "The replay reads the buffer anew: it holds -1 now.",
+            3: "The host decides from its own list, so the GPU has nothing to wait for, and nobody notices.",
+        },
     ),
 )

@@ -42,7 +42,7 @@ def _spent(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 scheduler.share_budget",
-    section="10.7",
+    section="10.2",
     topic="scheduling",
     cases=(
         Case(([1, 1], [20], 8, 4)),

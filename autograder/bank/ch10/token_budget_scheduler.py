@@ -146,7 +146,8 @@ def _refused(rng: Random) -> Case:
 
 EXERCISE = Build(
     "10 token_budget.TokenBudgetScheduler",
-    section="10.8",
+    section="10.13",
+    bonus=True,
     topic="scheduling",
     grade="calls",
     cases=(
