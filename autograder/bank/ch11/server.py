@@ -91,7 +91,7 @@ def _blocks(rng: Random, play: Play) -> Verdict:
     load = _load(author, clients, blocks=28, slots=8)
     desk, best = played(load, play), reference(load)
     most = max((len(one) for one in desk.passes), default=0)
-    few = f"At most {most} requests ran in one pass; the tokens that they have leave room for {len(clients)}."
+    few = f"No pass had more than {most} of the requests; the tokens that they have leave room for {len(clients)}."
     return _verdict(desk, best, few if most < len(clients) - 1 else "")
 
 

@@ -30,7 +30,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.server.pool import Pool
 from solutions.ch11 import engine, small_device
-from tests.autograder import another_server
+from tests.autograder import another_server, server_of_parts
 
 _, SERVER, _ = bank.systems()
 KEY = b"sesame"
@@ -123,11 +123,23 @@ def test_the_reference_has_every_level_whatever_is_drawn(key):
             assert cost.spent == cost.least > 0
 
 
-def test_another_right_engine_has_the_levels_that_it_has_written():
-    """Kills: judges that know the reference only, and levels that need one another."""
-    player = play(inspect.getsource(another_server))
-    found = [verdict(player, place) for place in range(len(SERVER.levels))]
-    assert [place for place, one in enumerate(found) if not one.wrong] == [ALONE, MANY, BLOCKS, LONG, CROWDED, LEAVING]
+@pytest.mark.parametrize("program", [another_server, pytest.param(server_of_parts, marks=SYSTEMS)])
+def test_another_right_engine_has_every_level(program):
+    """Kills: judges that know the reference only."""
+    player = play(inspect.getsource(program))
+    assert {place: verdict(player, place).wrong for place in range(8)} == dict.fromkeys(range(8), "")
+
+
+def test_an_engine_has_the_levels_that_it_has_written():
+    """Kills: levels that need one another."""
+    less = inspect.getsource(another_server)
+    less = less.replace(
+        "        self.waiting.append",
+        '        if request.stop:\n            raise NotImplementedError("later")\n        self.waiting.append',
+    )
+    less = less.replace("return found\n", "return []\n")
+    found = {place: verdict(play(less), place) for place in (ALONE, CROWDED, PREFIXES, STOPS)}
+    assert [place for place, one in found.items() if not one.wrong] == [ALONE, CROWDED]
     assert found[STOPS].open
     assert found[STOPS].wrong.endswith("(later)")
     assert "tokens were computed" in found[PREFIXES].wrong
