@@ -22,33 +22,29 @@ TOKEN_BYTES = 2 * LAYERS * HEADS * WIDTH * ELEMENT
 
 
 def token_scene(step: int) -> Scene:
-    """The bytes of one token in four steps: a key, keys and values, all heads, all layers."""
+    """The bytes of one token in three steps: a key and a value, all heads, all layers."""
     marks: list[Mark] = []
-    shown_layers = LAYERS if step == 3 else 1
-    shown_heads = HEADS if step >= 2 else 1
+    shown_layers = LAYERS if step == 2 else 1
+    shown_heads = HEADS if step >= 1 else 1
     for layer in range(shown_layers):
-        y = 22 + 46 * layer
-        marks.append(Label(4, y + 22, f"layer {layer}", "start", quiet=True))
+        y = 20 + 32 * layer
+        marks.append(Label(4, y + 18, f"layer {layer}", "start", quiet=True))
         for head in range(shown_heads):
-            for kind, name in enumerate(("K", "V")[: 1 + (step >= 1)]):
+            for kind, name in enumerate("KV"):
                 x = 56 + 140 * head + 66 * kind
                 tone: Tone = "accent" if kind == 0 else "right"
-                box = (x, y, 60, 34, f"{name}, {WIDTH}", "numbers")
-                marks.append(Box(*box, tone=tone, fill=0.6, strong=_new(step, layer, head, kind), size=12))
+                box = (x, y, 60, 27, f"{name}: {WIDTH}")
+                marks.append(Box(*box, tone=tone, fill=0.6, strong=step == (2 if layer else 1 if head else 0), size=12))
     for head in range(shown_heads):
         marks.append(Label(119 + 140 * head, 14, f"head {head}", quiet=True, size=11))
-    counts = (WIDTH, 2 * WIDTH, 2 * WIDTH * HEADS, 2 * WIDTH * HEADS * LAYERS)
+    counts = (2 * WIDTH, 2 * WIDTH * HEADS, 2 * WIDTH * HEADS * LAYERS)
     says = (
-        f"A key is a vector of {WIDTH} numbers, here of {ELEMENT} bytes each: {counts[0] * ELEMENT} bytes.",
-        f"Beside each key there is a value of the same size: {counts[1] * ELEMENT} bytes.",
-        f"A layer of this model has {HEADS} key-value heads: {counts[2] * ELEMENT} bytes.",
-        f"And the model has {LAYERS} layers: one token takes {counts[3] * ELEMENT} bytes, whatever the token is.",
+        f"A key is a vector of {WIDTH} numbers, here of {ELEMENT} bytes each, and so is its value: together "
+        f"{counts[0] * ELEMENT} bytes.",
+        f"A layer of this model has {HEADS} key-value heads: {counts[1] * ELEMENT} bytes.",
+        f"And the model has {LAYERS} layers: one token takes {counts[2] * ELEMENT} bytes, whatever the token is.",
     )[step]
-    return Scene(334, 22 + 46 * LAYERS, tuple(marks), says, f"{counts[step]} numbers. {says}")
-
-
-def _new(step: int, layer: int, head: int, kind: int) -> bool:
-    return (layer > 0, head > 0 and layer == 0, kind == 1 and head == layer == 0, head == kind == layer == 0)[3 - step]
+    return Scene(334, 20 + 32 * LAYERS, tuple(marks), says, f"{counts[step]} numbers. {says}")
 
 
 # What fits.
@@ -66,8 +62,8 @@ def room_scene(step: int) -> Scene:
     """The memory of 2, 4 and 8 GPUs as bars: weights, what the server leaves alone, and the room for tokens."""
     marks: list[Mark] = []
     weights, scale = 2 * LLAMA3_70B.parameters / GB, 300 / (GPUS[-1] * H100_SXM.memory / GB)
-    for index, gpus in enumerate(GPUS[: step + 1]):
-        y, memory = 20 + 56 * index, gpus * H100_SXM.memory / GB
+    for index, gpus in enumerate(GPUS[: step + 2]):
+        y, memory = 18 + 46 * index, gpus * H100_SXM.memory / GB
         left, spare = room(gpus), memory * (1 - USABLE)
         marks.append(Label(4, y - 5, f"{gpus} GPUs, {memory:g} GB: room for {left:.0f} GB of cache", "start"))
         x = 4.0
@@ -78,14 +74,14 @@ def room_scene(step: int) -> Scene:
         )
         for size, name, tone, fill in parts:
             text = name if size * scale > 44 else ""
-            marks.append(Box(x, y, size * scale, 26, text, tone=tone, fill=fill, strong=index == step, size=12))
+            marks.append(Box(x, y, size * scale, 22, text, tone=tone, fill=fill, strong=index == step + 1, size=12))
             x += size * scale
-    gpus = GPUS[step]
+    gpus = GPUS[step + 1]
     says = (
         f"{gpus} GPUs of 80 GB. The weights of Llama 3 70B take {weights:.0f} GB, a tenth of the memory is left for "
         f"other things, and {room(gpus):.0f} GB are room for keys and values."
     )
-    return Scene(310, 20 + 56 * len(GPUS), tuple(marks), says, says)
+    return Scene(310, 18 + 46 * len(GPUS), tuple(marks), says, says)
 
 
 # Reservations.
@@ -102,7 +98,7 @@ class Reserved:
 
 
 SLOTS = 40
-#: Six moments of forty slots: the reservations at each, and what is said.
+#: Moments of forty slots: the reservations at each, and what is said.
 RESERVATIONS: tuple[tuple[str, tuple[Reserved, ...]], ...] = (
     ("Start. Forty slots, each for the keys and values of one token.", ()),
     (
@@ -110,15 +106,12 @@ RESERVATIONS: tuple[tuple[str, tuple[Reserved, ...]], ...] = (
         (Reserved("A", 0, 16, 4),),
     ),
     (
-        "B comes with 6 tokens and reserves 14. C reserves the last 10. All 40 slots are taken, and 13 hold a token.",
+        "B comes with 6 tokens and reserves 14. C reserves the last 10. All 40 slots are taken, and 13 hold a token. "
+        "D, which wants 12 slots, has to wait.",
         (Reserved("A", 0, 16, 4), Reserved("B", 16, 14, 6), Reserved("C", 30, 10, 3)),
     ),
     (
-        "Later, A has written 9 tokens, B 8 and C 6. D is waiting: it wants 12 slots.",
-        (Reserved("A", 0, 16, 9), Reserved("B", 16, 14, 8), Reserved("C", 30, 10, 6)),
-    ),
-    (
-        "C ends after 6 tokens; it never used its other 4 slots. Ten slots are free, and D needs 12: it waits.",
+        "Later, C ends after 6 tokens; it never used its other 4 slots. Ten slots are free, and D needs 12: it waits.",
         (Reserved("A", 0, 16, 10), Reserved("B", 16, 14, 9)),
     ),
     (
@@ -138,18 +131,18 @@ def reservation_scene(step: int) -> Scene:
     owners = {slot: one for one in held for slot in range(one.start, one.start + one.size)}
     marks: list[Mark] = []
     for slot in range(SLOTS):
-        x, y = 4 + 33 * (slot % 10), 6 + 32 * (slot // 10)
+        x, y = 4 + 33 * (slot % 10), 6 + 26 * (slot // 10)
         one = owners.get(slot)
         filled = one is not None and slot < one.start + one.filled
         fill = 0.9 if filled else 0.25 if one else 0.0
         tone: Tone = "right" if filled else "accent"
-        marks.append(Box(x, y, 31, 28, one.name if one else "", tone=tone, fill=fill, size=12))
+        marks.append(Box(x, y, 31, 23, one.name if one else "", tone=tone, fill=fill, size=12))
     tokens, taken = sum(one.filled for one in held), sum(one.size for one in held)
     told = "; ".join(
         f"{one.name}: slots {one.start} to {one.start + one.size - 1}, {one.filled} filled" for one in held
     )
-    marks.append(Label(4, 150, f"{tokens} with a token, {taken - tokens} reserved, {SLOTS - taken} free", "start"))
-    return Scene(336, 158, tuple(marks), says, told or "All slots are free.")
+    marks.append(Label(4, 126, f"{tokens} with a token, {taken - tokens} reserved, {SLOTS - taken} free", "start"))
+    return Scene(336, 134, tuple(marks), says, told or "All slots are free.")
 
 
 # A look-up through the table.
@@ -178,22 +171,22 @@ def lookup_scene(step: int) -> Scene:
             token = place * BLOCK + offset
             seen = place >= 0 and token < LENGTH
             text = f"k{token}" if seen else "NaN"
-            lit = seen and step >= 1
+            lit = seen
             marks.append(
                 Box(x + 39 * offset, 68, 37, 26, text, tone="right" if seen else "quiet", fill=0.7 * lit, size=11)
             )
-        if step >= 1 and place >= 0:
+        if place >= 0:
             marks.append(Arrow(169 + 44 * place, 27, x + 38, 50))
-    if step >= 2:
+    if step >= 1:
         for token, score in enumerate(SCORES):
-            marks.append(Box(4 + 84 * token, 112, 76, 34, f"q·k{token} = {score:g}", tone="accent", fill=0.4, size=12))
-    if step >= 3:
+            marks.append(Box(4 + 84 * token, 104, 76, 26, f"q·k{token} = {score:g}", tone="accent", fill=0.4, size=12))
+    if step >= 2:
         for token, weight in enumerate(weights()):
-            marks.append(Box(4 + 84 * token, 154, 76, 30, f"{weight:.2f} v{token}", tone="right", fill=0.5, size=12))
+            marks.append(Box(4 + 84 * token, 136, 76, 26, f"{weight:.2f} v{token}", tone="right", fill=0.5, size=12))
     says = (
-        "A sequence of 3 tokens lies in blocks 3 and 1 of a pool. Slots that nobody has written hold NaN here.",
-        "The table says where to read. Block 3 holds tokens 0 and 1. Block 1 holds token 2, and a slot beyond it.",
+        "A sequence of 3 tokens lies in blocks 3 and 1 of a pool, as its table says. Slots that nobody has written "
+        "hold NaN here, and so does the slot beyond the third token.",
         "The query's product with each key is its score. Only three slots are read.",
         "The softmax turns scores into weights, and the output is the weighted sum of the three values.",
     )[step]
-    return Scene(338, 190, tuple(marks), says, f"Table {TABLE}, length {LENGTH}. {says}")
+    return Scene(338, 166, tuple(marks), says, f"Table {TABLE}, length {LENGTH}. {says}")

@@ -14,10 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rankzero.explore import Box, Label, Mark, Scene
+from rankzero.explore.scene import Tone
 from solutions.ch09.block_pool import BlockPool, PrefixPool
 
-#: Layout, pixels: blocks in a row, their size and distance, the first row's place.
-ROW, WIDTH, HEIGHT, ACROSS, DOWN, TOP, LEFT = 5, 58, 40, 64, 62, 20, 6
+#: Layout, pixels: the height of a block, the distance of rows, the first row's place; and, by the number of blocks, how
+#: many stand in a row, with their width and distance.
+HEIGHT, DOWN, TOP, LEFT = 30, 50, 20, 4
+ROWS = {6: (6, 51, 55), 10: (5, 60, 66)}
 #: Tokens of a block.
 SIZE = 4
 
@@ -46,9 +49,8 @@ class Moment:
 class _Teller:
     """Makes calls of a pool and keeps the moments; texts are written into blocks as a server would."""
 
-    def __init__(self, pool: BlockPool, says: str) -> None:
-        self.pool, self.contents = pool, dict[int, str]()
-        self.moments = [self._moment(says, frozenset())]
+    def __init__(self, pool: BlockPool) -> None:
+        self.pool, self.contents, self.moments = pool, dict[int, str](), list[Moment]()
 
     def write(self, sequence: str, written: int) -> None:
         """Put a sequence's tokens into its blocks, from token ``written`` on."""
@@ -73,7 +75,7 @@ class _Teller:
 def block_story() -> tuple[Moment, ...]:
     """Three sequences in six blocks: one grows, one ends, and its block is used again."""
     pool = BlockPool(6, SIZE)
-    teller = _Teller(pool, "Start. Six blocks of four tokens are free, and wait in a queue.")
+    teller = _Teller(pool)
 
     def allocate(name: str, tokens: int, says: str) -> None:
         before = pool.free_queue()
@@ -87,7 +89,7 @@ def block_story() -> tuple[Moment, ...]:
         teller.write(name, written)
         teller.tell(says, before)
 
-    allocate("A", 6, "A comes with 6 tokens, which need two blocks: 0 and 1, from the head of the queue.")
+    allocate("A", 6, "A comes with 6 tokens. Blocks hold four, so it gets two: 0 and 1, from the head of the queue.")
     allocate("B", 3, "B comes with 3 tokens, and gets block 2.")
     append("A", 3, "A has written 3 more tokens. Two of them fit into block 1. The third one needs a block: 3.")
     before = pool.free_queue()
@@ -102,7 +104,7 @@ def block_story() -> tuple[Moment, ...]:
 def sharing_story() -> tuple[Moment, ...]:
     """The example of vLLM's design document: ten blocks of four, three requests, two of which share a beginning."""
     pool = PrefixPool(10, SIZE)
-    teller = _Teller(pool, "Start. Ten blocks of four tokens are free, and no block has a name.")
+    teller = _Teller(pool)
     first = list(range(15))
     second, third = [*first[:10], 90, 91, 92, 93], [*first[:12], *range(200, 217)]
 
@@ -156,7 +158,7 @@ def sharing_story() -> tuple[Moment, ...]:
 def shortage_story() -> tuple[Moment, ...]:
     """Six blocks: a cached beginning is given up first, then the memory of the request that came last."""
     pool = PrefixPool(6, SIZE)
-    teller = _Teller(pool, "")
+    teller = _Teller(pool)
     pool.share("K", list(range(8)))
     pool.append("K", 8)
     pool.keep("K", list(range(8)))
@@ -165,23 +167,18 @@ def shortage_story() -> tuple[Moment, ...]:
     for name, tokens in (("A", 8), ("B", 8)):
         pool.allocate(name, tokens)
         teller.write(name, 0)
-    teller.moments.clear()
     teller.tell(
         "Start. A and B run. K has ended; its two blocks are free, but still have names, so they can be shared."
     )
-    for name, says in (
-        ("A", "A's 9th token takes block 1. K's second block is found no more."),
-        ("B", "B's 9th token takes block 0. Now nothing is cached, and the queue is empty."),
-    ):
-        before = pool.free_queue()
-        pool.append(name, 1)
-        teller.write(name, 8)
-        teller.tell(says, before)
-    pool.append("A", 3)
-    pool.append("B", 3)
+    before = pool.free_queue()
     for name in "AB":
-        teller.write(name, 9)
-    teller.tell("Both have written 12 tokens: every block is full.")
+        pool.append(name, 4)
+        teller.write(name, 8)
+    teller.tell(
+        "A's 9th token takes block 1, and B's 9th takes block 0: K's beginning is lost. Both go on to 12 tokens, and "
+        "every block is full.",
+        before,
+    )
     before = pool.free_queue()
     pool.free("B")
     pool.append("A", 1)
@@ -197,29 +194,20 @@ def shortage_story() -> tuple[Moment, ...]:
 def pool_scene(moments: Sequence[Moment], step: int, blocks: int) -> Scene:
     """The pool at one moment: green blocks are held, pale ones free; below, the tables and the queue."""
     moment, marks = moments[step], list[Mark]()
-    holders: dict[int, list[str]] = {}
-    for name, table in moment.tables.items():
-        for block in table:
-            holders.setdefault(block, []).append(name)
-    rows = -(-blocks // ROW)
+    row, width, across = ROWS[blocks]
+    held = {block for table in moment.tables.values() for block in table}
     for block in range(blocks):
-        x, y = LEFT + ACROSS * (block % ROW), TOP + DOWN * (block // ROW)
-        held = block in holders
+        x, y = LEFT + across * (block % row), TOP + DOWN * (block // row)
         star = "*" if block in moment.named else ""
-        marks.append(Label(x + WIDTH / 2, y - 4, f"{block}{star}", size=11, quiet=True))
-        text, fill = moment.contents.get(block, ""), 0.7 if held else 0.15 * (block in moment.contents)
-        tone = "right" if held else "quiet"
-        strong = block in moment.changed
-        marks.append(Box(x, y, WIDTH, HEIGHT, text, tone=tone, fill=fill, strong=strong, size=12))
-    names = sorted({name for one in moments for name in one.tables})
-    y = TOP + DOWN * rows
-    for index, name in enumerate(names):
-        table = " ".join(map(str, moment.tables.get(name, ()))) or "-"
-        marks.append(Label(LEFT, y + 16 * index + 4, f"table of {name}: {table}", "start"))
-    queue = " ".join(map(str, moment.queue)) or "empty"
-    marks.append(Label(LEFT, y + 16 * len(names) + 4, f"queue: {queue}", "start"))
-    height = y + 16 * len(names) + 14
-    return Scene(LEFT + ACROSS * ROW, height, tuple(marks), moment.says, _holds(moment, blocks))
+        marks.append(Label(x + width / 2, y - 4, f"{block}{star}", size=11, quiet=True))
+        text, fill = moment.contents.get(block, ""), 0.7 if block in held else 0.15 * (block in moment.contents)
+        tone: Tone = "right" if block in held else "quiet"
+        marks.append(Box(x, y, width, HEIGHT, text, tone=tone, fill=fill, strong=block in moment.changed, size=11))
+    y = TOP + DOWN * -(-blocks // row)
+    tables = "   ".join(f"{name}: {' '.join(map(str, table))}" for name, table in sorted(moment.tables.items()))
+    marks.append(Label(LEFT, y + 2, f"tables   {tables or '-'}", "start"))
+    marks.append(Label(LEFT, y + 20, f"queue   {' '.join(map(str, moment.queue)) or '-'}", "start"))
+    return Scene(LEFT + across * row, y + 28, tuple(marks), moment.says, _holds(moment, blocks))
 
 
 def _holds(moment: Moment, blocks: int) -> str:
@@ -231,15 +219,15 @@ def _holds(moment: Moment, blocks: int) -> str:
 
 
 def block_scene(step: int) -> Scene:
-    """Step 0 to 6 of :func:`block_story`."""
+    """Step 0 to 5 of :func:`block_story`."""
     return pool_scene(block_story(), step, 6)
 
 
 def sharing_scene(step: int) -> Scene:
-    """Step 0 to 6 of :func:`sharing_story`."""
+    """Step 0 to 5 of :func:`sharing_story`."""
     return pool_scene(sharing_story(), step, 10)
 
 
 def shortage_scene(step: int) -> Scene:
-    """Step 0 to 4 of :func:`shortage_story`."""
+    """Step 0 to 2 of :func:`shortage_story`."""
     return pool_scene(shortage_story(), step, 6)

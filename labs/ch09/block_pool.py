@@ -49,26 +49,14 @@ class BlockPool:
         raise NotImplementedError("09-block-pool: not written yet")
 
     def take(self, count: int) -> list[int]:
-        """Take blocks from the head of the queue.
-
-        Args:
-            count: how many; at least 0.
-
-        Raises:
-            OutOfBlocks: fewer are free: "need 4 blocks, 2 free".
-        """
+        """Take ``count`` blocks from the head of the queue; OutOfBlocks if fewer are free: "need 4 blocks, 2 free"."""
         checks.count(0, count=count)
         raise NotImplementedError("09-block-pool: not written yet")
 
     def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
-        """Give a new sequence the blocks for its first tokens, and return its table.
+        """Give a new sequence the blocks for its first ``tokens`` tokens, and return its table.
 
-        Args:
-            sequence: its name, which no other sequence of the pool has.
-            tokens: how many it begins with; at least 0.
-
-        Raises:
-            OutOfBlocks: too few are free.
+        No other sequence of the pool has its name. OutOfBlocks if too few blocks are free.
         """
         checks.count(0, tokens=tokens)
         raise NotImplementedError("09-block-pool: not written yet")
@@ -80,14 +68,7 @@ class BlockPool:
     def append(self, sequence: Hashable, tokens: int = 1) -> list[int]:
         """Make room for more tokens at the end of a sequence, and return its table.
 
-        A block is taken only for a token that has no place in the last one.
-
-        Args:
-            sequence: a known one.
-            tokens: how many more; at least 0.
-
-        Raises:
-            OutOfBlocks: too few are free.
+        A block is taken only for a token that has no place in the last one. OutOfBlocks if too few are free.
         """
         checks.count(0, tokens=tokens)
         raise NotImplementedError("09-block-pool: not written yet")
@@ -115,23 +96,14 @@ class PrefixPool(BlockPool):
         """The names of the full blocks of ``tokens``, in their order.
 
         Two names are equal exactly where the salt and all tokens up to the block's end are. How they look is up to
-        you; a hash of the name before and the block's tokens is short.
-
-        Args:
-            tokens: from the first of a sequence on.
-            salt: keeps apart those who must not share, such as two tenants or two adapters.
+        you. The ``salt`` keeps apart those who must not share.
         """
         raise NotImplementedError("09-prefix-pool: not written yet")
 
     def keep(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> None:
-        """Name the full blocks of a sequence whose keys and values are computed.
+        """Name the full blocks of a sequence of which the first tokens, ``tokens``, are computed.
 
         A block that has a name keeps it, and a name that another block has is not given again.
-
-        Args:
-            sequence: a known one.
-            tokens: those of its tokens that are computed, from the first on.
-            salt: as in :meth:`names`.
         """
         raise NotImplementedError("09-prefix-pool: not written yet")
 
@@ -139,35 +111,18 @@ class PrefixPool(BlockPool):
         """The blocks of the longest prefix of ``tokens`` that the pool holds; nothing changes.
 
         The block of the last token is never among them: it has to be computed, for its logits.
-
-        Args:
-            tokens: of a prompt; at least one.
-            salt: as in :meth:`names`.
         """
         raise NotImplementedError("09-prefix-pool: not written yet")
 
     def share(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> int:
         """Begin a new sequence with the blocks that :meth:`match` finds; nobody else can take them from then on.
 
-        Args:
-            sequence: its name, which no other sequence of the pool has.
-            tokens: of its prompt; at least one.
-            salt: as in :meth:`names`.
-
-        Returns:
-            How many of the tokens have keys and values already. :meth:`append` makes room for the others.
+        Returns how many of the tokens have keys and values already. :meth:`append` makes room for the others.
         """
         raise NotImplementedError("09-prefix-pool: not written yet")
 
     def take(self, count: int) -> list[int]:
-        """Take blocks from the head of the queue; they have one holder, and lose their names.
-
-        Args:
-            count: how many; at least 0.
-
-        Raises:
-            OutOfBlocks: fewer are free.
-        """
+        """Take blocks as a :class:`BlockPool` does; from then on they have one holder and no name."""
         raise NotImplementedError("09-prefix-pool: not written yet")
 
     def free(self, sequence: Hashable) -> None:

@@ -52,28 +52,16 @@ class BlockPool:
         return list(self.queue)
 
     def take(self, count: int) -> list[int]:
-        """Take blocks from the head of the queue.
-
-        Args:
-            count: how many; at least 0.
-
-        Raises:
-            OutOfBlocks: fewer are free: "need 4 blocks, 2 free".
-        """
+        """Take ``count`` blocks from the head of the queue; OutOfBlocks if fewer are free: "need 4 blocks, 2 free"."""
         checks.count(0, count=count)
         if count > len(self.queue):
             raise OutOfBlocks(f"need {count} blocks, {len(self.queue)} free")
         return [self.queue.popleft() for _ in range(count)]
 
     def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
-        """Give a new sequence the blocks for its first tokens, and return its table.
+        """Give a new sequence the blocks for its first ``tokens`` tokens, and return its table.
 
-        Args:
-            sequence: its name, which no other sequence of the pool has.
-            tokens: how many it begins with; at least 0.
-
-        Raises:
-            OutOfBlocks: too few are free.
+        No other sequence of the pool has its name. OutOfBlocks if too few blocks are free.
         """
         checks.count(0, tokens=tokens)
         self.tables[sequence] = self.take(-(-tokens // self.block_size))
@@ -88,14 +76,7 @@ class BlockPool:
     def append(self, sequence: Hashable, tokens: int = 1) -> list[int]:
         """Make room for more tokens at the end of a sequence, and return its table.
 
-        A block is taken only for a token that has no place in the last one.
-
-        Args:
-            sequence: a known one.
-            tokens: how many more; at least 0.
-
-        Raises:
-            OutOfBlocks: too few are free.
+        A block is taken only for a token that has no place in the last one. OutOfBlocks if too few are free.
         """
         checks.count(0, tokens=tokens)
         length = self.lengths[sequence] + tokens
@@ -129,11 +110,7 @@ class PrefixPool(BlockPool):
         """The names of the full blocks of ``tokens``, in their order.
 
         Two names are equal exactly where the salt and all tokens up to the block's end are. How they look is up to
-        you; a hash of the name before and the block's tokens is short.
-
-        Args:
-            tokens: from the first of a sequence on.
-            salt: keeps apart those who must not share, such as two tenants or two adapters.
+        you. The ``salt`` keeps apart those who must not share.
         """
         names: list[Hashable] = []
         for stop in range(self.block_size, len(tokens) + 1, self.block_size):
@@ -143,14 +120,9 @@ class PrefixPool(BlockPool):
         return names
 
     def keep(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> None:
-        """Name the full blocks of a sequence whose keys and values are computed.
+        """Name the full blocks of a sequence of which the first tokens, ``tokens``, are computed.
 
         A block that has a name keeps it, and a name that another block has is not given again.
-
-        Args:
-            sequence: a known one.
-            tokens: those of its tokens that are computed, from the first on.
-            salt: as in :meth:`names`.
         """
         for block, name in zip(self.tables[sequence], self.names(tokens, salt), strict=False):
             if self.named[block] is None and name not in self.found:
@@ -160,10 +132,6 @@ class PrefixPool(BlockPool):
         """The blocks of the longest prefix of ``tokens`` that the pool holds; nothing changes.
 
         The block of the last token is never among them: it has to be computed, for its logits.
-
-        Args:
-            tokens: of a prompt; at least one.
-            salt: as in :meth:`names`.
         """
         blocks: list[int] = []
         for name in self.names(tokens[:-1], salt):
@@ -175,13 +143,7 @@ class PrefixPool(BlockPool):
     def share(self, sequence: Hashable, tokens: Sequence[int], salt: str = "") -> int:
         """Begin a new sequence with the blocks that :meth:`match` finds; nobody else can take them from then on.
 
-        Args:
-            sequence: its name, which no other sequence of the pool has.
-            tokens: of its prompt; at least one.
-            salt: as in :meth:`names`.
-
-        Returns:
-            How many of the tokens have keys and values already. :meth:`append` makes room for the others.
+        Returns how many of the tokens have keys and values already. :meth:`append` makes room for the others.
         """
         blocks = self.match(tokens, salt)
         for block in blocks:
@@ -192,14 +154,7 @@ class PrefixPool(BlockPool):
         return self.lengths[sequence]
 
     def take(self, count: int) -> list[int]:
-        """Take blocks from the head of the queue; they have one holder, and lose their names.
-
-        Args:
-            count: how many; at least 0.
-
-        Raises:
-            OutOfBlocks: fewer are free.
-        """
+        """Take blocks as a :class:`BlockPool` does; from then on they have one holder and no name."""
         taken = super().take(count)
         for block in taken:
             self.holders[block] = 1

@@ -294,7 +294,10 @@ EXERCISE = Build(
             edit=("return list(self.tables[sequence])", "return self.tables[sequence]"),
         ),
         Promise("taken first, as a new list", edit=("return list(self.queue)", "return self.queue")),
-        Promise("Take blocks from the head of the queue", edit=("self.queue.popleft()", "self.queue.pop()")),
+        Promise(
+            "blocks from the head of the queue; OutOfBlocks if fewer are free",
+            edit=("self.queue.popleft()", "self.queue.pop()"),
+        ),
         Promise(
             "A block is taken only for a token that has no place in the last one.",
             edit=("-(-length // self.block_size) - len", "-(-(length + 1) // self.block_size) - len"),
