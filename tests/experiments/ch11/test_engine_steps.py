@@ -6,6 +6,7 @@ import inspect
 import re
 
 from experiments.ch11 import engine_steps
+from rankzero.figures import engine_passes
 from tests.autograder import another_server
 from tools.common import BOOK
 
@@ -35,4 +36,7 @@ def test_another_engine_computes_the_same_tokens():
 
 
 def test_the_picture_tells_what_it_shows():
-    assert "pass 4: ks of c" in engine_steps.served().alt
+    picture = engine_passes.served([one.computed for one in engine_steps.passes()], engine_steps.PROMPTS)
+    assert "pass 4: ks of c" in picture.alt
+    letters = [text.get_text() for text in picture.axes[0].texts if len(text.get_text()) == 1]
+    assert "".join(letters) == "stormsraeinsngstorksu"
