@@ -80,11 +80,11 @@ QUESTIONS = (
             "which the first token still comes in time: 256 on four GPUs, 128 on more, where each replica gets fewer "
             "prompts or computes them faster."
             "\n\n"
-            "Four GPUs are enough, as two replicas. Each step up, 6, 8, 12 or 16 GPUs, buys a shorter gap, and each "
-            "one buys less: launches and the starts of messages do not get shorter with more GPUs. fp8 wins here in "
-            "every row, because weights of one byte leave more room and multiply twice as fast. Its price, accuracy, "
-            "is not counted: measure it on your own tasks. Averages are not enough for a contract either: what you "
-            "promise to 99 of 100 users needs spare capacity."
+            "Four GPUs are enough, as two replicas. Up to eight, more GPUs shorten the gap to almost half. From "
+            "there to sixteen it hardly changes, because launches and the starts of messages do not get shorter with "
+            "more GPUs. fp8 wins here in every row: weights of one byte leave more room, and are read and multiplied "
+            "twice as fast. Its price, accuracy, is not counted: measure it on your own tasks. And these are averages. "
+            "What you promise to 99 of 100 users needs spare capacity."
         ),
     ),
     Choice(
@@ -103,13 +103,13 @@ QUESTIONS = (
             "In a ring of $N$, each rank sends $2(N-1)/N$ of the tensor: all of it with two, one and a half with four. "
             "With twice as many tokens these are three times as many bytes, in three times as many steps. The products "
             "take equally long: twice as many tokens on twice as many GPUs. (The caches add a little: longer passes "
-            "mean that more answers run at a time.) A replica should be as small as memory allows, unless the gap has "
-            "to be shorter than that."
+            "mean that more answers run at a time.) So split a replica no further than memory and the promised gap "
+            "ask for."
         ),
         slips={
             1: "It multiplies all 512 tokens, but by a quarter of the weights instead of half of them: as much work.",
             2: "It reads a quarter of the weights instead of half of them, and at this size multiplying takes longer.",
-            3: "One launch starts a kernel on each GPU, and all ranks launch at the same time.",
+            3: "Each GPU has a process of its own that launches its kernels, and all of them do so at the same time.",
         },
     ),
 )
