@@ -125,7 +125,9 @@ def loop_scene(step: int) -> Scene:
                 if number <= step:
                     tone = "right" if what == "compute" else "accent" if what == "schedule" else "quiet"
                     box = (left + scale * start, y, scale * (end - start) - 1.5, 26, f"{number + 1}")
-                    marks.append(Box(*box, tone=tone, fill=0.7, strong=number == step, size=12))
+                    marks.append(
+                        Box(*box, tone=tone, fill=0.7, strong=number == step, size=12 if end - start > 1 else 10)
+                    )
     width = left + scale * loop_time(overlap=False) + 4
     return Scene(width, 182, tuple(marks), _loop_says(step), f"Steps so far: {step + 1}, in both loops.")
 

@@ -10,7 +10,7 @@ QUESTIONS = (
         kind="trace",
         title="Who is preempted",
         section="10.4",
-        options=("z", "y", "x", "nobody: x waits"),
+        options=("z", "y", "x", "nobody: y waits"),
         correct=0,
         derivation="The request that was admitted last. Those before it have been computed for longer, and would "
         "be the more expensive ones to compute again.",

@@ -6,21 +6,6 @@ from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
-        id="10-when-useless",
-        kind="trace",
-        title="A graph of longer kernels",
-        section="10.8",
-        options=("nothing", "1.5 times", "2 times", "3 times"),
-        correct=0,
-        derivation="A kernel of 10 µs takes longer than a launch of 5 µs: the launches were hidden already, all "
-        "but the first. The graph's own launch takes longer than that one.",
-        slips={
-            1: "That adds launches to kernels: they were hidden behind them.",
-            2: "The launches were hidden: the GPU was busy all the time.",
-            3: "The launches were hidden: the GPU was busy all the time.",
-        },
-    ),
-    Choice(
         id="10-stale",
         kind="trace",
         title="A new tensor under an old name",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch10.quantities import eager
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.facts.units import us
 
 scheduling = lazily("solutions.ch10.scheduling")
@@ -75,5 +75,21 @@ QUESTIONS = (
             Slip("That leaves the launch of the graph out.", value=lambda: eager(500, 2 * us, 5 * us) / 1e-3),
         ),
         derivation="The time one by one, $n\\,t_l + t_k$, over that of the graph, $t_r + n\\,t_k$.",
+    ),
+    Choice(
+        id="10-when-useless",
+        kind="trace",
+        title="A graph of longer kernels",
+        section="10.14",
+        bonus=True,
+        options=("nothing", "1.5 times", "2 times", "3 times"),
+        correct=0,
+        derivation="A kernel of 10 µs takes longer than a launch of 5 µs: the launches were hidden already, all "
+        "but the first. The graph's own launch takes longer than that one.",
+        slips={
+            1: "That adds launches to kernels: they were hidden behind them.",
+            2: "The launches were hidden: the GPU was busy all the time.",
+            3: "The launches were hidden: the GPU was busy all the time.",
+        },
     ),
 )
