@@ -160,7 +160,7 @@ def _passes(desk: Desk) -> int:
 
 
 def _crowded(rng: Random, play: Play) -> Verdict:
-    """Too few blocks: somebody loses his, and continues later as if nothing had happened."""
+    """Too few blocks: a request loses its own, and goes on later as if nothing had happened."""
     author = _author(rng)
     clients = [author.client(f"r{n}", 6, 22, at=3.0 * n) for n in range(4)]
     load = _load(author, clients, blocks=14)
