@@ -74,7 +74,12 @@ def milestones() -> tuple[Milestone, ...]:
 
 def systems() -> tuple[System, ...]:
     """Programs that are graded as a whole, level by level; as milestones, they are not among the items."""
-    places = (("ch07", "trainer", "TRAINER"), ("ch11", "server", "SERVER"), ("ch15", "survival", "SURVIVE"))
+    places = (
+        ("ch07", "trainer", "TRAINER"),
+        ("ch11", "server", "SERVER"),
+        ("ch14", "loop", "RLHF"),
+        ("ch15", "survival", "SURVIVE"),
+    )
     here = [(f"autograder.bank.{chapter}.{module}", name) for chapter, module, name in places if chapter in CHAPTERS]
     return tuple(getattr(importlib.import_module(module), name) for module, name in here)
 

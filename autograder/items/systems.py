@@ -85,6 +85,7 @@ class LevelCosts:
         time: that the passes of a device took, on its clock.
         computed: tokens that the passes computed.
         waited: the longest wait of a client between two pieces of its text, on the clock.
+        judged: the mean mark of what a model writes, and the highest possible.
     """
 
     sent: Cost | None = None
@@ -96,6 +97,7 @@ class LevelCosts:
     time: Cost | None = None
     computed: Cost | None = None
     waited: Cost | None = None
+    judged: Cost | None = None
 
 
 #: Three figures of a level, by name, and the heads of their columns.
