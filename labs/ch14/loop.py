@@ -24,26 +24,26 @@ def align(job: Any) -> dict[str, Tensor]:
     version i + 1. Batch i is written by version ``max(0, i - plan.lag)``.
 
     *Write*: token t of row b is the first one whose cumulative probability under ``softmax(logits / temperature)`` is
-    larger than ``job.uniforms[i][b, t]``. A response ends with ``plan.eos``, or after T tokens. Log-probabilities are of
-    the distribution that tokens are drawn from. ``job.score(i, rows, tokens, log_probs)`` gives the rewards of finished
-    rows; each may be asked for once.
+    larger than ``job.uniforms[i][b, t]``. A response ends with ``plan.eos``, or after T tokens. Log-probabilities are
+    those of the distribution that tokens are drawn from. ``job.score(i, rows, tokens, log_probs)`` gives the rewards of
+    finished rows; each may be asked for once.
 
     *Learn*: advantages are ``(reward - mean) / (deviation + 1e-4)`` over the ``group_size`` rows of a prompt, with the
-    sample's standard deviation. Each minibatch of ``job.orders[i]`` is one step of ``job.optimizer``. Its loss is a mean
-    over all real tokens of the minibatch, first ``<eos>`` of a row included: minus the smaller of ``ratio * advantage``
-    and ``clamp(ratio, 1 - clip, 1 + clip) * advantage``, plus ``beta * (log p - log p_reference)**2 / 2``. The ratio is
-    to the writer's log-probabilities. With a lag it is to those of version i, which are taken before update i, and each
-    token's advantage is multiplied by ``min(p_version_i / p_writer, cap)``, without gradient.
+    sample's standard deviation. Each minibatch of ``job.orders[i]`` is one step of ``job.optimizer``. Its loss is a
+    mean over all real tokens of the minibatch, a row's first ``<eos>`` included: minus the smaller of ``ratio *
+    advantage`` and ``clamp(ratio, 1 - clip, 1 + clip) * advantage``, plus ``beta * (log p - log p_reference)**2 / 2``.
+    The ratio is to the writer's log-probabilities. With a lag it is to those of version i, taken before update i, and
+    each token's advantage is multiplied by ``min(p_version_i / p_writer, cap)``, without gradient.
 
-    *Ahead*: with a lag of 1, the writers write batch i + 1 while rank 0 learns from batch i. Send weights to all writers
-    at once, and none that nobody writes with.
+    *Ahead*: with a lag of 1, the writers write batch i + 1 while rank 0 learns from batch i. Send weights to all
+    writers at once, and none that nobody writes with.
 
     Args:
         job: a :class:`rankzero.tiny.align_jobs.Job`: ``model``, ``reference`` (None without a price), ``optimizer`` (on
             rank 0), ``prompts[i]`` [B, P], ``uniforms[i]`` [B, T], ``orders[i]``, ``score``, ``cache(rows)`` for passes
             over new tokens only, ``plan`` (``iterations, group_size, clip, beta, temperature, eos, lag, cap``), and
-            ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if it is written already, else None. What stands
-            behind ``<eos>`` in it means nothing. Levels you leave out may raise NotImplementedError.
+            ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if it is written already, else None. What
+            stands behind ``<eos>`` in it means nothing. Levels you leave out may raise NotImplementedError.
 
     Returns:
         On rank 0 the trained weights by name, as ``job.model.state_dict()`` has them; on the others ``{}``.

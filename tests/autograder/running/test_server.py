@@ -32,7 +32,7 @@ from rankzero.server.pool import Pool
 from solutions.ch11 import engine, small_device
 from tests.autograder import another_server, server_of_parts
 
-_, SERVER, _ = bank.systems()
+_, SERVER, *_ = bank.systems()
 KEY = b"sesame"
 ALONE, MANY, BLOCKS, PREFIXES, LONG, CROWDED, STOPS, LEAVING = range(8)
 
