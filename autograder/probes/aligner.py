@@ -37,7 +37,7 @@ def aligned(ask, program, settings, plan, prompts, uniforms, orders, given=None,
     return {"returned": returned, "tokens": passes.tokens}
 
 
-aligned.asks = True
+aligned.asks = True  # type: ignore[attr-defined]
 
 
 class Score:

@@ -29,8 +29,8 @@ Rows = Sequence[Sequence[Any]]
 class Batch(NamedTuple):
     """Rows of tokens, prompts included, and the log-probabilities of the responses."""
 
-    tokens: list[list[int]]
-    log_probs: list[list[float]]
+    tokens: Rows
+    log_probs: Rows
 
 
 @dataclass(frozen=True)

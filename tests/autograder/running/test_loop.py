@@ -112,7 +112,7 @@ def test_the_stub_has_no_level(runner, place):
 @SYSTEMS
 @pytest.mark.parametrize("place", EXACT)
 def test_another_right_loop_has_every_level(runner, place):
-    """Kills judges that know the reference only: here are passes row by row, without a cache, and copies on their way."""
+    """Kills judges that know the reference only: here are passes row by row, no cache, copies on their way."""
     verdict = judged(runner, "another", place)
     assert not verdict.wrong
     if place == LOOP:
