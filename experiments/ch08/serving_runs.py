@@ -33,8 +33,7 @@ T = TypeVar("T")
 PLACES = {
     "detokenizer": ("ch08.detokenizer", "StreamingDetokenizer"),
     "probabilities": ("ch08.tiny_serving", "next_token_probabilities"),
-    "block_manager": ("ch09.block_manager", "BlockManager"),
-    "radix_cache": ("ch09.radix_cache", "RadixCache"),
+    "prefix_pool": ("ch09.block_pool", "PrefixPool"),
     "scheduler": ("ch10.scheduler", "Scheduler"),
 }
 

@@ -190,7 +190,7 @@ def first_step(model: GPT, prompts: Sequence[Sequence[int]], blocks: int, block_
         model: a tiny model that knows bytes.
         prompts: tokens.
         blocks, block_size: of the pool.
-        mine: parts to use in place of the course's: ``block_manager=...``.
+        mine: parts to use in place of the course's: ``prefix_pool=...``.
     """
     budget = max(1, sum(map(len, prompts)))
     engine = _engine(model, mine, slots=len(prompts), blocks=blocks, block_size=block_size, budget=budget)
@@ -277,7 +277,7 @@ def serve_prompts(
         blocks, block_size: of the pool.
         reuse: reuse cached prefixes.
         together: submit all requests at the start.
-        mine: parts to use in place of the course's: ``block_manager=..., radix_cache=...``.
+        mine: parts to use in place of the course's: ``prefix_pool=...``.
     """
     slots = len(prompts) if together else 1
     engine = _engine(model, mine, reuse, slots=slots, blocks=blocks, block_size=block_size)

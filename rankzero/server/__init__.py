@@ -3,8 +3,8 @@
     with serve(model, ByteTokenizer(), parts, slots=4) as server:
         print(server.url)
 
-The caller supplies its parts (:class:`Parts`): a detokenizer, the distribution of the next token, a block manager, a
-radix cache, a scheduler and, if answers may have to fit a JSON schema, a constraint. :class:`Engine` runs without HTTP;
+The caller supplies its parts (:class:`Parts`): a detokenizer, the distribution of the next token, a prefix
+pool, a scheduler and, if answers may have to fit a JSON schema, a constraint. :class:`Engine` runs without HTTP;
 :func:`serve` puts it behind the protocol of OpenAI's API and needs the extra ``serve`` (Starlette and uvicorn).
 
 ===============  ======================================================================================

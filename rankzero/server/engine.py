@@ -408,4 +408,4 @@ class _PoolView:
 
     def cached(self, request: str) -> tuple[int, int]:
         """Of a waiting request: its cached tokens without its last, and how many of their blocks are held."""
-        return self._engine.memory.found(self._engine.tokens(request)[:-1])
+        return self._engine.memory.found(self._engine.tokens(request))

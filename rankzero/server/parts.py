@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,17 +21,33 @@ class Detokenizer(Protocol):
         """Return the text that was held back."""
 
 
-class BlockManager(Protocol):
-    """Assigns blocks to sequences; created with ``(blocks, block_size)``."""
+class PrefixPool(Protocol):
+    """Assigns blocks to sequences, and finds the blocks of known beginnings; created with ``(blocks, block_size)``.
+
+    Attributes:
+        holders: how many sequences hold each block.
+        named: the name of each block, or None.
+        found: the block of each name.
+    """
+
+    holders: list[int]
+    named: list[Hashable]
+    found: dict[Hashable, int]
 
     def allocate(self, sequence: str, tokens: int) -> list[int]:
         """Create a sequence, and return its block table."""
 
-    def append(self, sequence: str, tokens: int = 1) -> list[tuple[int, int]]:
-        """Make room for more tokens, and return the pairs of blocks (source, destination) to copy."""
+    def append(self, sequence: str, tokens: int = 1) -> list[int]:
+        """Make room for more tokens, and return the block table."""
 
-    def fork(self, parent: str, child: str, tokens: int | None = None) -> list[int]:
-        """Create a sequence that shares the first tokens of another, and return its block table."""
+    def share(self, sequence: str, tokens: Sequence[int]) -> int:
+        """Create a sequence from the blocks of its longest known beginning, and return how many tokens these hold."""
+
+    def match(self, tokens: Sequence[int]) -> list[int]:
+        """The blocks of the longest known beginning, without the block of the last token."""
+
+    def keep(self, sequence: str, tokens: Sequence[int]) -> None:
+        """Name the full blocks of a sequence's first tokens, which are computed."""
 
     def free(self, sequence: str) -> None:
         """Delete a sequence."""
@@ -39,44 +55,8 @@ class BlockManager(Protocol):
     def table(self, sequence: str) -> list[int]:
         """The blocks of a sequence, in order."""
 
-    def length(self, sequence: str) -> int:
-        """The number of tokens of a sequence."""
-
     def free_queue(self) -> list[int]:
         """The free blocks, next one first."""
-
-    def check(self) -> None:
-        """Raise an exception if the counts do not add up."""
-
-
-class RadixCache(Protocol):
-    """Knows the slots of cached prefixes; created with ``(page_size)``."""
-
-    @property
-    def evictable_size(self) -> int:
-        """The number of cached tokens that no request uses."""
-
-    @property
-    def protected_size(self) -> int:
-        """The number of cached tokens that requests use."""
-
-    def match(self, tokens: Sequence[int]) -> tuple[int, list[int]]:
-        """The length of the longest cached prefix, and its slots."""
-
-    def insert(self, tokens: Sequence[int], slots: Sequence[int]) -> int:
-        """Cache the slots of tokens, and return how many of the tokens were cached already."""
-
-    def lock(self, tokens: Sequence[int]) -> int:
-        """Protect a cached prefix from eviction, and return a handle for ``unlock``."""
-
-    def unlock(self, handle: int) -> None:
-        """Remove the protection."""
-
-    def evict(self, count: int) -> list[int]:
-        """Evict at least ``count`` tokens if possible, and return their slots."""
-
-    def check(self) -> None:
-        """Raise an exception if the sizes do not add up."""
 
 
 class PoolView(Protocol):
@@ -143,8 +123,7 @@ class Parts:
     Attributes:
         detokenizer: ``(vocabulary, stop) -> Detokenizer``.
         probabilities: ``(logits [V], temperature, top_k, top_p) -> [V]``, the distribution of the next token.
-        block_manager: ``(blocks, block_size) -> BlockManager``.
-        radix_cache: ``(page_size) -> RadixCache``.
+        prefix_pool: ``(blocks, block_size) -> PrefixPool``.
         scheduler: ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk) -> Scheduler``.
         constraint: ``(schema, vocabulary, eos) -> Constraint``, for answers that must fit a JSON schema; it raises
             ValueError for a schema that it does not support. Without it the server refuses such requests.
@@ -152,7 +131,6 @@ class Parts:
 
     detokenizer: Callable[..., Detokenizer]
     probabilities: Callable[..., torch.Tensor]
-    block_manager: Callable[..., BlockManager]
-    radix_cache: Callable[..., RadixCache]
+    prefix_pool: Callable[..., PrefixPool]
     scheduler: Callable[..., Scheduler]
     constraint: Callable[..., Constraint] | None = None

@@ -34,7 +34,7 @@ class Runner:
 
     Args:
         model: the model.
-        parts: supplies the block manager, the radix cache and the distribution of the next token.
+        parts: supplies the prefix pool and the distribution of the next token.
         blocks: blocks of keys and values.
         block_size: tokens in a block.
         prefix_cache: whether to keep the keys and values of full blocks for later requests.
@@ -42,7 +42,7 @@ class Runner:
 
     def __init__(self, model: GPT, parts: Parts, blocks: int, block_size: int, prefix_cache: bool) -> None:
         self.pool = Pool(model, blocks, block_size)
-        self.memory = Memory(parts, self.pool, blocks, prefix_cache)
+        self.memory = Memory(parts, blocks, block_size, prefix_cache)
         self._model, self._probabilities = model, parts.probabilities
 
     def run(self, scheduled: Sequence[tuple[Request, int]]) -> Computed:
@@ -69,7 +69,7 @@ class Runner:
 
         The request's last token is never taken from the cache, because its logits are needed for the next one.
         """
-        request.computed = self.memory.reuse(request.name, request.tokens[:-1])
+        request.computed = self.memory.share(request.name, request.tokens)
         if not request.preemptions:
             request.cached_tokens += request.computed
         return request.computed
@@ -89,8 +89,7 @@ class Runner:
 
         The request's last token is never taken from the cache, because its logits are needed for the next one.
         """
-        usable = min(goal, len(request.tokens) - 1)
-        begin = max(request.computed, self.memory.reuse(request.name, request.tokens[:usable]))
+        begin = max(request.computed, self.memory.share(request.name, request.tokens[: goal + 1]))
         self.memory.grow(request.name, goal)
         if not request.preemptions:
             request.cached_tokens += begin - request.computed

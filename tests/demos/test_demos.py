@@ -27,7 +27,7 @@ TEXTS = {
     for name, place in demos.names().items()
 }
 #: These load what they run through a module of their own.
-THROUGH = {"server": "BlockManager", "openai_client": "BlockManager", "load": "BlockManager"}
+THROUGH = {"server": "PrefixPool", "openai_client": "PrefixPool", "load": "PrefixPool"}
 THROUGH |= {"own_engine": "EngineCore"}
 THROUGH |= {"rlhf": "response_mask", "reward_hacking": "response_mask"}
 

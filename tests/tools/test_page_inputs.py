@@ -159,7 +159,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
         ("solutions/ch07/layout.py", {"07-pipeline-expert", "15-capstone"}, {"01-first-program", "06-tensor-parallel"}),
         ("experiments/ch07/mesh_runs.py", {"07-pipeline-expert"}, {"06-tensor-parallel", "12-rl"}),
         ("autograder/bank/ch07/choose_layout.py", {"07-pipeline-expert"}, {"06-tensor-parallel", "12-rl"}),
-        ("solutions/ch09/block_manager.py", {"08-server", "09-kv-cache", "11-decoding"}, {"07-pipeline-expert"}),
+        ("solutions/ch09/block_pool.py", {"08-server", "09-kv-cache", "11-decoding"}, {"07-pipeline-expert"}),
         ("solutions/ch13/data/beta_sweep.json", {"13-rlhf"}, {"12-rl", "15-capstone"}),
         ("experiments/ch12/data/cartpole_ablations.json", {"12-rl"}, {"11-decoding", "15-capstone"}),
         ("rankzero/events.py", {path.stem for path in notebooks()}, set()),

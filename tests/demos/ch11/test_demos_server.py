@@ -108,9 +108,8 @@ def test_a_server_that_cuts_streams_is_status_1(capsys):
 PLACES = (
     "ch08.detokenizer",
     "ch08.tiny_serving",
-    "ch09.block_manager",
-    "ch09.radix_cache",
-    "ch10.token_budget",
+    "ch09.block_pool",
+    "ch10.scheduler",
 )
 
 

@@ -20,12 +20,11 @@ from rankzero.server import Engine, Parts
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
 from solutions.ch08.detokenizer import StreamingDetokenizer
 from solutions.ch08.tiny_serving import generate_batch, next_token_probabilities
-from solutions.ch09.block_manager import BlockManager
-from solutions.ch09.radix_cache import RadixCache
+from solutions.ch09.block_pool import PrefixPool
 from solutions.ch10.scheduler import Scheduler
 
 PARTS = Parts(
-    *(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, Scheduler),
+    *(StreamingDetokenizer, next_token_probabilities, PrefixPool, Scheduler),
     constraint=schema_constraint(),
 )
 TOKENIZER = ByteTokenizer()
