@@ -21,9 +21,9 @@ from functools import cached_property
 from rankzero.facts.hardware import Gpu
 from rankzero.facts.models import Model
 from rankzero.facts.units import ms, us
-from solutions.ch03.collective_cost import ring_all_reduce_time
-from solutions.ch08.serving import pass_time
 
+from ..ch03.collective_cost import ring_all_reduce_time
+from ..ch08.serving import pass_time
 from .kv_cache import kv_bytes_per_token
 
 #: Shares of the data sheet's figures that kernels and messages reach; assumed.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from rankzero.facts.hardware import H100_SXM
 from rankzero.facts.models import LLAMA3_8B
 from rankzero.facts.units import ms, us
-from solutions.ch08.serving import pass_time
-from solutions.ch09.kv_cache import kv_bytes_per_token
 
+from ..ch08.serving import pass_time
+from ..ch09.kv_cache import kv_bytes_per_token
 from .speculative import expected_tokens
 
 #: Shares of the peak and of the bandwidth that a pass reaches, and its launches, seconds. The last two make one answer
