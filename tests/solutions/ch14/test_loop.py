@@ -72,7 +72,7 @@ GPT_WEIGHTS = {name: weight.double() for name, weight in GPT(model_of(SHAPE, 0).
 
 
 def test_a_first_step_of_the_twin_is_the_policy_gradient():
-    """Fresh words and one minibatch: the ratio is 1, the step that of the mean of log-probabilities times advantages."""
+    """Fresh words, one minibatch: the ratio is 1, the step that of the mean of log-probabilities times advantages."""
     job = task({"iterations": 1, "group_size": 2, "eos": 0})
     job = Task(SHAPE, 5, 0.5, job.plan, job.prompts, job.uniforms, [[[0, 1, 2, 3]]], job.marks)
     ran = ran_on(job)
