@@ -214,13 +214,13 @@ SERVING = (
         "tokens",
     ),
     Formula(
-        *("11.4", "Tokens of one target pass", "E", "(1 - alpha**(k + 1))/(1 - alpha)"),
+        *("11.5", "Tokens of one target pass", "E", "(1 - alpha**(k + 1))/(1 - alpha)"),
         *("ch11.speculative.expected_tokens", {"alpha": "acceptance", "k": "draft_length"}),
         {"acceptance": 0.8, "draft_length": 5},
         "tokens",
     ),
     Formula(
-        *("11.4", "Speed of speculative over plain decoding", "G"),
+        *("11.5", "Speed of speculative over plain decoding", "G"),
         *("(1 - alpha**(k + 1))/((1 - alpha)*(k*c + v))", "ch11.speculative.speculative_speedup"),
         {"alpha": "acceptance", "k": "draft_length", "c": "draft_cost", "v": "verify_cost"},
         {"acceptance": 0.8, "draft_length": 5, "draft_cost": 0.05, "verify_cost": 1.0},

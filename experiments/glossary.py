@@ -31,7 +31,7 @@ GLOSSARY = (
     ),
     Term(
         "acceptance",
-        "11.4",
+        "11.3",
         "The probability that the target model keeps a drafted token in speculative decoding.",
         ("acceptance rate",),
     ),
@@ -201,7 +201,7 @@ GLOSSARY = (
     ),
     Term(
         "draft",
-        "11.2",
+        "11.1",
         "The small model whose tokens the target model verifies in speculative decoding; also the tokens themselves.",
     ),
     Term(
@@ -491,7 +491,7 @@ GLOSSARY = (
     ),
     Term(
         "speculative decoding",
-        "11.2",
+        "11.1",
         "A small model drafts several tokens and the target verifies them in one pass. The output "
         "distribution is unchanged.",
         ("speculative sampling",),

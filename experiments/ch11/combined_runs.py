@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 
 from rankzero.tiny import BpeTokenizer, GPTConfig, bundled_text, one_thread, train
+from solutions.ch11.constrained import forced_tokens
 from solutions.ch11.speculative import speculative_step
 
 from .constrained_runs import CONTEXT, Constraint, State
@@ -36,28 +37,39 @@ def form_pair(steps: int = 40, draft_steps: int = 20) -> Pair:
 
 
 class Limited:
-    """An automaton's state as the rules of a generation, with a mask that knows how much of ``limit`` remains."""
+    """A constraint as the rules of a generation, with a mask that knows how much of ``limit`` remains.
 
-    def __init__(self, state: State, limit: int, jump: bool = False) -> None:
-        self.state, self.limit, self.jump, self.taken = state, limit, jump, 0
+    Args:
+        constraint: compiled; the text begins at its start.
+        limit: the most tokens of the text, the end token not counted.
+        jump: whether tokens that are forced are written without asking a model.
+    """
+
+    def __init__(self, constraint: Constraint, limit: int, jump: bool = False) -> None:
+        self.state: State = constraint.state()
+        self.constraint, self.limit, self.jump = constraint, limit, jump
+        self.places = [constraint.dfa.start]
 
     @property
     def finished(self) -> bool:
         return self.state.finished
 
     def allowed(self) -> Sequence[int] | None:
-        return self.state.allowed(self.limit - self.taken)
+        return self.state.allowed(self.limit - len(self.places) + 1)
 
     def advance(self, token: int) -> None:
         self.state.advance(token)
-        self.taken += 1
+        place = self.places[-1]
+        self.places.append(self.constraint.index[place].get(token, place))
 
     def rollback(self, count: int) -> None:
         self.state.rollback(count)
-        self.taken -= count
+        del self.places[len(self.places) - count :]
 
     def forced(self) -> Sequence[int]:
-        return self.state.forced() if self.jump else ()
+        if not self.jump or self.finished:
+            return ()
+        return forced_tokens(self.constraint.index, self.places[-1], self.constraint.dfa.accepting)
 
 
 def structured(
@@ -74,7 +86,7 @@ def structured(
     Raises:
         ValueError: no valid text is that short.
     """
-    rules = Limited(constraint.state(), limit, jump)
+    rules = Limited(constraint, limit, jump)
     if limit < rules.state.distance():
         raise ValueError(f"limit must be at least {rules.state.distance()} tokens, got {limit}")
     return generate(pair, [constraint.eos], limit + 1, draft_length, seed, step, rules)
@@ -82,7 +94,7 @@ def structured(
 
 def started(constraint: Constraint, prefix: Sequence[int], limit: int, jump: bool = False) -> Limited:
     """The rules of a text that begins with ``prefix``."""
-    rules = Limited(constraint.state(), limit, jump)
+    rules = Limited(constraint, limit, jump)
     for token in prefix:
         rules.advance(token)
     return rules

@@ -19,7 +19,7 @@ import torch
 from rankzero.grammar.automata import Dfa, compile_regex
 from rankzero.tiny import GPT, BpeTokenizer, GPTConfig, KVCache, one_thread, train
 from rankzero.tiny.text import bundled_text
-from solutions.ch11.constrained import ConstraintState, schema_to_regex, token_index
+from solutions.ch11.constrained import ConstraintState, forced_tokens, schema_to_regex, token_index
 from solutions.ch11.masking import mask_logits
 
 #: A small form as a JSON Schema.
@@ -50,7 +50,6 @@ class State(Protocol):
     def distance(self) -> int: ...
     def advance(self, token: int) -> None: ...
     def rollback(self, count: int) -> None: ...
-    def forced(self) -> list[int]: ...
 
 
 @dataclass(frozen=True)
@@ -277,7 +276,7 @@ def write(
     steps: list[Step] = []
     ahead: list[int] = []
     while not state.finished:
-        ahead = ahead or (state.forced() if jump else [])
+        ahead = ahead or (forced_tokens(constraint.index, place, constraint.dfa.accepting) if jump else [])
         allowed, forced = state.allowed(limit - len(tokens)), bool(ahead)
         if ahead:
             token = ahead.pop(0)

@@ -97,12 +97,19 @@ class ConstraintState:
         checks.count(0, count=count)
         raise NotImplementedError("11-constraint-state: not written yet")
 
-    def forced(self) -> list[int]:
-        """The tokens that must follow: as long as the state does not accept and allows a single token, that token.
 
-        The state stays where it is. At most 1,000 tokens are given.
-        """
-        raise NotImplementedError("11-constraint-state: not written yet")
+def forced_tokens(index: Mapping[int, Mapping[int, int]], state: int, accepting: Collection[int]) -> list[int]:
+    """The tokens that must follow: as long as the state does not accept and allows a single token, that token.
+
+    At most 1,000 tokens are given.
+
+    Args:
+        index: state -> token -> next state, as ``token_index`` makes it.
+        state: where to begin; a key of ``index``.
+        accepting: states in which the text may end.
+    """
+    checks.require(state in index, "be a state of the index", state=state)
+    raise NotImplementedError("11-forced-tokens: not written yet")
 
 
 _TYPES = ("object", "array", "string", "integer", "boolean", "null")

@@ -60,7 +60,7 @@ IDEAS = (
     Idea("prefix reuse", "9.7", ("paging",)),
     Idea("CUDA graphs", "10.8", ("the roofline",)),
     Idea("a token budget", "10.2", ("continuous batching", "paging")),
-    Idea("speculative decoding", "11.2", ("the roofline", "the KV cache")),
+    Idea("speculative decoding", "11.1", ("the roofline", "the KV cache")),
     Idea("constrained decoding", "11.7"),
     Idea("policy gradient", "12.5"),
     Idea("advantages", "12.8", ("policy gradient",)),

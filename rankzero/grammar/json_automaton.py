@@ -282,10 +282,6 @@ class JsonConstraint:
             del self._states[-count:]
             self.finished = False
 
-    def forced(self) -> list[int]:
-        """The tokens that must follow because each is the only choice: none, because JSON always leaves a choice."""
-        return []
-
 
 class _Branch:
     """A node of the vocabulary's prefix tree: the tokens that end here, and the node after each next byte."""

@@ -19,7 +19,7 @@ from rankzero import checks
 if TYPE_CHECKING:
     from rankzero.grammar.automata import Dfa
 
-#: The most tokens that ``forced`` looks ahead: a cycle would never end.
+#: The most tokens that ``forced_tokens`` looks ahead: a cycle would never end.
 _FARTHEST = 1_000
 
 
@@ -178,19 +178,23 @@ class ConstraintState:
             del self._states[-count:]
             self.finished = False
 
-    def forced(self) -> list[int]:
-        """The tokens that must follow: as long as the state does not accept and allows a single token, that token.
 
-        The state stays where it is. At most 1,000 tokens are given.
-        """
-        tokens: list[int] = []
-        state = self._states[-1]
-        while not self.finished and state not in self._accepting and len(tokens) < _FARTHEST:
-            if len(self._index[state]) != 1:
-                break
-            ((token, state),) = self._index[state].items()
-            tokens.append(token)
-        return tokens
+def forced_tokens(index: Mapping[int, Mapping[int, int]], state: int, accepting: Collection[int]) -> list[int]:
+    """The tokens that must follow: as long as the state does not accept and allows a single token, that token.
+
+    At most 1,000 tokens are given.
+
+    Args:
+        index: state -> token -> next state, as ``token_index`` makes it.
+        state: where to begin; a key of ``index``.
+        accepting: states in which the text may end.
+    """
+    checks.require(state in index, "be a state of the index", state=state)
+    tokens: list[int] = []
+    while state not in accepting and len(index[state]) == 1 and len(tokens) < _FARTHEST:
+        ((token, state),) = index[state].items()
+        tokens.append(token)
+    return tokens
 
 
 _TYPES = ("object", "array", "string", "integer", "boolean", "null")

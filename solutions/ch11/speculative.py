@@ -46,7 +46,10 @@ def expected_tokens(acceptance: float, draft_length: int) -> float:
 
 
 def speculative_speedup(acceptance: float, draft_length: int, draft_cost: float, verify_cost: float = 1.0) -> float:
-    """Speed of speculative decoding over plain decoding: ``expected_tokens / (k c + v)``.
+    """Speed of speculative decoding over plain decoding: ``E / (k c + v)``.
+
+    ``E`` is the mean number of tokens of a round, ``1 + alpha + ... + alpha^k``: draft i counts if it and all before it
+    are accepted, each with probability alpha, and one token comes in any case.
 
     Args:
         acceptance: alpha, from 0 to 1.
@@ -117,6 +120,31 @@ def residual_distribution(target: Sequence[float], draft: Sequence[float]) -> li
     """
     _check_rows(target, draft)
     return _residual(target, draft)
+
+
+def judge_draft(
+    token: int, draft: Sequence[float], target: Sequence[float], uniforms: tuple[float, float]
+) -> tuple[int, bool]:
+    """The token to write for one drafted token, and whether the draft was accepted.
+
+    The draft is accepted if ``uniforms[0] * draft[token] < target[token]``. Otherwise a token is drawn from the
+    residual, ``max(0, target - draft)`` divided by its sum: the first id whose cumulative probability, in the order of
+    the ids, exceeds ``uniforms[1]``; where rounding leaves none, the last id with any probability.
+
+    Args:
+        token: an id, from 0, that was drawn from ``draft``, so that it has some probability there.
+        draft: q, probabilities by token.
+        target: p, of the same tokens.
+        uniforms: two numbers from 0 to below 1: one for the verdict, one to draw a replacement.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, section 2.3.
+    """
+    checks.count(0, len(draft) - 1, token=token)
+    checks.require(len(target) == len(draft), "be as many", target=target, draft=draft)
+    checks.require(all(0 <= uniform < 1 for uniform in uniforms), "be from 0 to below 1", uniforms=uniforms)
+    if uniforms[0] * draft[token] < target[token]:
+        return token, True
+    return _draw(_residual(target, draft), uniforms[1]), False
 
 
 def speculative_step(

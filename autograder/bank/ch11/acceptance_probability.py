@@ -16,8 +16,9 @@ def least_of_each(target, draft):
 
 EXERCISE = Build(
     "11 speculative.acceptance_probability",
-    section="11.2",
+    section="11.13",
     topic="acceptance",
+    bonus=True,
     cases=PAIR_CASES,
     groups=PAIRS,
     slips=(

@@ -1,4 +1,4 @@
-"""Chapter 11: ``ConstraintState``, budgets of tokens."""
+"""Chapter 11: ``ConstraintState``, budgets of tokens: first what may follow, then the way back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.bank.ch11.shared import ALONE, BOTH, Index
 from autograder.items import Build, Case, Group, Promise, Slip
 
 Call = tuple[str, tuple[Any, ...] | None]
-_LOOK: tuple[Call, ...] = (("allowed", ()), ("distance", ()), ("forced", ()), ("finished", None))
+_LOOK: tuple[Call, ...] = (("allowed", ()), ("distance", ()), ("finished", None))
 
 
 def _index(rng: Random, states: int = 7, tokens: int = 9, loops: bool = True) -> tuple[Index, int, list[int], int]:
@@ -40,39 +40,46 @@ def _walked(rng: Random, index: Index, start: int, accepting: list[int], eos: in
 
 
 def _written(rng: Random) -> Case:
-    """A text, looked at after every token, and taken back here and there."""
+    """A text, looked at after every token."""
     made = _index(rng)
     calls: list[Call] = [*_LOOK]
-    taken = 0
     for token in _walked(rng, *made, rng.randint(2, 6)):
         calls += [("advance", (token,)), *_LOOK]
-        taken += 1
-    calls += [("rollback", (rng.randint(1, taken),)), *_LOOK]
     return Case(made, calls=tuple(calls))
 
 
-def _tokens_alone(rng: Random) -> Case:
-    """A text whose tokens are taken, and taken back: neither distances nor a look ahead are asked for."""
-    made = _index(rng)
-    calls: list[Call] = [("allowed", ())]
-    tokens = list(_walked(rng, *made, rng.randint(2, 6)))
-    for token in tokens:
-        calls += [("advance", (token,)), ("allowed", ()), ("finished", None)]
-    calls += [("rollback", (rng.randint(1, len(tokens)),)), ("allowed", ()), ("finished", None)]
-    return Case(made, calls=tuple(calls))
-
-
-def _with_end(rng: Random) -> Case:
-    """A whole text with its EOS, calls after it, and the way back."""
+def _ended(rng: Random) -> tuple[tuple[Index, int, list[int], int], list[int]]:
+    """An index, and a text with its EOS."""
     while True:
         made = _index(rng)
         tokens = list(_walked(rng, *made, 12))
         if tokens[-1] == made[3]:
-            break
+            return made, tokens
+
+
+def _to_the_end(rng: Random) -> Case:
+    """A whole text with its EOS, and calls after it."""
+    made, tokens = _ended(rng)
     calls: list[Call] = [("advance", (token,)) for token in tokens]
-    calls += [("rollback", (0,)), *_LOOK]
-    calls += [("advance", (tokens[0],)), ("advance", (made[3],)), ("rollback", (1,)), *_LOOK]
-    calls += [("advance", (made[3],)), ("rollback", (len(tokens) + 1,)), ("rollback", (len(tokens),)), *_LOOK]
+    calls += [*_LOOK, ("advance", (tokens[0],)), ("advance", (made[3],)), *_LOOK]
+    return Case(made, calls=tuple(calls))
+
+
+def _taken_back(rng: Random) -> Case:
+    """A text of which some tokens are taken back, once or twice."""
+    made = _index(rng)
+    tokens = list(_walked(rng, *made, rng.randint(2, 6)))
+    calls: list[Call] = [("advance", (token,)) for token in tokens]
+    calls += [*_LOOK, ("rollback", (rng.randint(1, len(tokens)),)), *_LOOK, ("allowed", (rng.randint(0, 3),))]
+    return Case(made, calls=tuple(calls))
+
+
+def _back_over_the_end(rng: Random) -> Case:
+    """A whole text with its EOS, and the way back."""
+    made, tokens = _ended(rng)
+    calls: list[Call] = [("advance", (token,)) for token in tokens]
+    calls += [("rollback", (0,)), *_LOOK, ("rollback", (1,)), *_LOOK, ("advance", (made[3],))]
+    calls += [("rollback", (len(tokens) + 1,)), ("finished", None), ("rollback", (len(tokens),)), *_LOOK]
     return Case(made, calls=tuple(calls))
 
 
@@ -86,41 +93,24 @@ def _budget(rng: Random) -> Case:
     return Case(made, calls=tuple(calls))
 
 
-def _chain(rng: Random) -> Case:
-    """A chain of states with one token each, an accepting state on the way, and a state with two tokens."""
-    size = rng.randint(5, 9)
-    index: Index = {state: {rng.randint(1, 9): state + 1} for state in range(size)} | {size: {}}
-    stop = rng.randint(2, size - 2)
-    if rng.random() < 0.5:
-        accepting = [size, stop]
-    else:
-        accepting = [size]
-        index[stop] |= {10: size}
-    first = next(iter(index[0]))
-    second = next(iter(index[1]))
-    calls: tuple[Call, ...] = (("forced", ()), ("distance", ()), ("forced", ()), ("advance", (first,)), ("forced", ()))
-    return Case(
-        (index, 0, accepting, 0), calls=(*calls, ("advance", (second,)), *_LOOK, ("rollback", (2,)), ("forced", ()))
-    )
-
-
-def _circle(rng: Random) -> Case:
-    """A circle from which nothing is forced out: the look-ahead must end."""
-    size = rng.randint(2, 4)
-    index: Index = {state: {rng.randint(1, 9): (state + 1) % size} for state in range(size)}
-    return Case((index, 0, [], 0), calls=(("forced", ()), ("allowed", ()), ("allowed", (5,))))
-
-
 def _refused(rng: Random) -> Case:
-    """Tokens that are not allowed, and more taken back than was taken."""
+    """Tokens that are not allowed."""
     made = _index(rng)
     index, start, accepting, eos = made
     strange = next(token for token in range(99) if token not in index[start] and token != eos)
-    token = next(iter(index[start]))
-    calls: list[Call] = [("advance", (strange,)), ("rollback", (1,)), *_LOOK]
-    calls += [("advance", (token,)), ("rollback", (2,)), ("rollback", (1,)), *_LOOK]
+    calls: list[Call] = [("advance", (strange,)), *_LOOK]
+    calls += [("advance", (next(iter(index[start])),)), *_LOOK]
     if start not in accepting:
-        calls.append(("advance", (eos,)))
+        calls.insert(0, ("advance", (eos,)))
+    return Case(made, calls=tuple(calls))
+
+
+def _too_far(rng: Random) -> Case:
+    """More taken back than was taken."""
+    made = _index(rng)
+    token = next(iter(made[0][made[1]]))
+    calls: list[Call] = [("rollback", (1,)), ("allowed", ())]
+    calls += [("advance", (token,)), ("rollback", (2,)), *_LOOK, ("rollback", (1,)), *_LOOK]
     return Case(made, calls=tuple(calls))
 
 
@@ -131,15 +121,7 @@ EXERCISE = Build(
     grade="calls",
     cases=(
         Case((BOTH, 0, [4, 9], 0), calls=(("allowed", ()), ("distance", ()), ("advance", (1,)), *_LOOK)),
-        Case(
-            (BOTH, 0, [4, 9], 0),
-            calls=(("advance", (1,)), ("advance", (2,)), ("forced", ()), ("rollback", (1,)), ("allowed", ())),
-        ),
-        Case((ALONE, 0, [4], 0), calls=(("forced", ()), ("allowed", ()), ("distance", ()))),
-        Case(
-            (BOTH, 0, [4, 9], 0),
-            calls=tuple(("allowed", (left,)) for left in (0, 1, 2, 3, 4)),
-        ),
+        Case((BOTH, 0, [4, 9], 0), calls=tuple(("allowed", (left,)) for left in (0, 1, 2, 3, 4))),
         Case(({0: {3: 1, 2: 0}, 1: {}}, 0, [0, 1], 1), calls=(("allowed", ()), ("allowed", (1,)), ("allowed", (0,)))),
         Case(
             (ALONE, 0, [4], 0),
@@ -158,39 +140,28 @@ EXERCISE = Build(
                 ("rollback", (3,)),
             ),
         ),
-        Case(({0: {1: 1}, 1: {1: 1}}, 0, [1], 7), calls=(("forced", ()), ("advance", (1,)), *_LOOK)),
         Case(
             (BOTH, 0, [4, 9], 0),
             calls=(("advance", (1,)), ("allowed", ()), ("advance", (2,)), ("rollback", (2,)), ("allowed", ())),
         ),
     ),
     groups=(
-        Group("texts", _written, 6, "Follow a short text by hand: what may come, how far the end is, what must come."),
+        Group("texts", _written, 6, "Follow a short text by hand: what may come, and how far the end is."),
+        Group("ends", _to_the_end, 3, "EOS may come where the state accepts, and nothing may follow it."),
+        Group("budgets", _budget, 4, "After the token, the rest must fit into what is left."),
+        Group("refused", _refused, 3, "A token that is not allowed raises ValueError and changes nothing."),
         Group(
-            "ends",
-            _with_end,
-            4,
-            "EOS may come where the state accepts; it counts as a token that is taken back. A rollback of 0 changes "
-            "nothing.",
-        ),
-        Group("budgets", _budget, 4, "After the token, the rest must fit into what is left.", step="budgets"),
-        Group(
-            "what must follow",
-            _chain,
-            4,
-            "`forced` ends where the text may end, or where there are two ways.",
-            step="what follows",
-        ),
-        Group("circles", _circle, 2, "A circle has no end: at most 1,000 tokens are given.", step="what follows"),
-        Group(
-            "refused", _refused, 4, "What is not allowed raises ValueError and changes nothing.", step="what follows"
+            "taken back", _taken_back, 4, "A rollback goes back to the state before those tokens.", step="the way back"
         ),
         Group(
-            "taken and taken back",
-            _tokens_alone,
-            2,
-            "The state after a token is the one that the index names; a rollback goes back to the state before.",
-            step="tokens alone",
+            "back over the end",
+            _back_over_the_end,
+            3,
+            "EOS counts as a token that is taken back. A rollback of 0 changes nothing.",
+            step="the way back",
+        ),
+        Group(
+            "too far", _too_far, 2, "More than was taken raises ValueError and changes nothing.", step="the way back"
         ),
     ),
     slips=(
@@ -214,30 +185,7 @@ EXERCISE = Build(
         Slip("The token itself takes one of those that remain.", edit=("<= remaining - 1", "<= remaining")),
         Slip(
             "After a rollback over EOS the text is still called finished.",
-            edit=("            self.finished = False\n\n", "\n"),
-        ),
-        Slip(
-            "`forced` runs through a state where the text may end: there are two ways there.",
-            edit=(
-                "not self.finished and state not in self._accepting and len(tokens)",
-                "not self.finished and len(tokens)",
-            ),
-        ),
-        Slip(
-            "`forced` looks ahead: the state must stay where it is.",
-            edit=(
-                "            tokens.append(token)\n        return tokens",
-                (
-                    "            tokens.append(token)\n"
-                    "        for token in tokens:\n"
-                    "            self.advance(token)\n"
-                    "        return tokens"
-                ),
-            ),
-        ),
-        Slip(
-            "`forced` gives one token: go on as long as there is a single way.",
-            edit=("len(tokens) < _FARTHEST", "not tokens"),
+            edit=("            self.finished = False\n", ""),
         ),
         Slip(
             "The distance does not count EOS.",
@@ -320,11 +268,6 @@ EXERCISE = Build(
             ),
         ),
         Promise("whether ``eos`` was taken and not taken back", edit=("            self.finished = False\n", "")),
-        Promise(
-            "as long as the state does not accept",
-            edit=("while not self.finished and state not in self._accepting and", "while not self.finished and"),
-        ),
-        Promise("At most 1,000 tokens are given.", edit=("_FARTHEST = 1_000", "_FARTHEST = 999")),
         Promise(
             "The fewest tokens from here to an accepting state, ``eos`` not counted",
             edit=("return 0 if self.finished else", "return 1 +"),

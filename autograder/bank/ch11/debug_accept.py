@@ -60,8 +60,9 @@ def one_verdict(token, draft, target, uniforms):
 
 EXERCISE = Debug(
     "11 speculative.debug_accept",
-    section="11.3",
+    section="11.13",
     topic="one round of speculation",
+    bonus=True,
     wrong=wrong_accept,
     cases=(
         Case((2, Q, P, (0.79, 0.5))),

@@ -44,8 +44,9 @@ def _too_few(rng: Random) -> list[Case]:
 
 EXERCISE = Debug(
     "11 constrained.debug_limit",
-    section="11.8",
+    section="11.19",
     topic="budgets of tokens",
+    bonus=True,
     probe="ch11_constraints.limited",
     wrong=wrong_limit,
     cases=(

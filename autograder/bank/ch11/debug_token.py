@@ -25,8 +25,9 @@ def _from_somewhere(rng: Random) -> Case:
 
 EXERCISE = Debug(
     "11 constrained.debug_token",
-    section="11.7",
+    section="11.17",
     topic="token masks",
+    bonus=True,
     probe="ch11_constraints.readable",
     wrong=wrong_token,
     cases=(

@@ -25,8 +25,9 @@ def _ends(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "11 speculative.expected_tokens",
-    section="11.4",
+    section="11.14",
     topic="tokens per pass",
+    bonus=True,
     cases=(
         Case((0.8, 5)),  # Leviathan et al., equation 1
         Case((0.9, 8)),

@@ -108,8 +108,9 @@ def _mails(rng: Random) -> Case:
 
 EXERCISE = Build(
     "11 constrained.grammars",
-    section="11.7",
+    section="11.18",
     topic="schemas as patterns",
+    bonus=True,
     probe="ch11_constraints.named",
     cases=(
         Case(("phone", ["555-010-4477", "555.010.4477", "5550104477", "555-010-44777", "٣55-010-4477"])),

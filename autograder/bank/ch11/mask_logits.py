@@ -33,8 +33,9 @@ def _ends(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "11 masking.mask_logits",
-    section="11.7",
+    section="11.17",
     topic="token masks",
+    bonus=True,
     grade="tensor",
     tolerance=1e-5,
     cases=(

@@ -69,8 +69,9 @@ def best_of_a_list(acceptance, draft_cost, max_length=64):
 
 EXERCISE = Build(
     "11 speculative.optimal_draft_length",
-    section="11.4",
+    section="11.14",
     topic="draft length",
+    bonus=True,
     cases=(
         Case((0.7, 0.2)),
         Case((0.8, 0.05)),

@@ -32,8 +32,9 @@ def in_two_passes(target, draft):
 
 EXERCISE = Build(
     "11 speculative.residual_distribution",
-    section="11.2",
+    section="11.13",
     topic="residual",
+    bonus=True,
     cases=PAIR_CASES,
     groups=(
         *PAIRS[:2],

@@ -203,8 +203,9 @@ _THREE = {"type": "array", "items": {"type": "integer"}, "maxItems": 3}
 
 EXERCISE = Build(
     "11 constrained.schema_to_regex",
-    section="11.7",
+    section="11.18",
     topic="schemas as patterns",
+    bonus=True,
     probe="ch11_constraints.matched",
     cases=(
         Case((_FORM, ['{"name":"Alice","age":30,"active":true}', '{"name":"","age":-1,"active":false}'])),

@@ -1,54 +1,76 @@
-"""Section 11.3, Why it is exact: its questions."""
+"""Section 11.3, When the target rolls dice: its questions."""
 
 from __future__ import annotations
 
-from functools import partial
-
 from autograder.bank.ch11.quantities import P, Q
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 
 speculative = lazily("solutions.ch11.speculative")
 
 
-def _kept(token: int) -> float:
-    """The distribution of a token that is redrawn from p when it is rejected."""
-    alpha = speculative.acceptance_probability(P, Q)
-    return min(P[token], Q[token]) + (1 - alpha) * P[token]
-
-
-def _distance() -> float:
-    return sum(abs(P[token] - _kept(token)) for token in range(4)) / 2
+def _residual(token: int) -> float:
+    return speculative.residual_distribution(P, Q)[token]
 
 
 QUESTIONS = (
-    Question(
+    Choice(
         id="11-wrong-residual",
+        kind="trace",
+        title="Redrawn from all words",
+        section="11.3",
+        options=(
+            "The drafted word comes too often.",
+            "The drafted word comes too seldom.",
+            "The most probable word comes too often.",
+            "None: the target decides every word.",
+        ),
+        correct=0,
+        derivation="The draft has already given the drafted word its whole probability. Whatever a second draw adds "
+        "to it is too much, and the other words lack as much.",
+        slips={
+            1: "It is kept as often as the target would write it, and the second draw adds to that.",
+            2: "Every word but the drafted one gets less than its share, the most probable one, too.",
+            3: "The target's distribution is used twice: once in the verdict, and once more in the second draw.",
+        },
+    ),
+    Question(
+        id="11-alpha",
         kind="derive",
-        title="Redrawn from p",
+        title="Acceptance and residual",
         section="11.3",
         parts=(
-            *(
-                Part(
-                    f"token {token}",
-                    "probability",
-                    partial(_kept, token),
-                    slips=(
-                        Slip("That is p, and would be right: but p was already served by the drafts.", value=P[token]),
-                    ),
-                )
-                for token in range(3)
+            Part(
+                "acceptance",
+                "probability",
+                lambda: speculative.acceptance_probability(P, Q),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is how likely two independent draws are equal.", value=0.25),
+                    Slip("That is how likely the token is rejected.", value=0.3),
+                ),
             ),
             Part(
-                "total variation from p",
+                "residual of token 0",
                 "probability",
-                _distance,
+                lambda: _residual(0),
+                tolerance=0.005,
                 slips=(
-                    Slip("The tokens are not distributed as p any more.", value=0),
-                    Slip("Half of the summed difference.", value=lambda: 2 * _distance()),
+                    Slip("That is p: only what the draft leaves missing is redrawn.", value=0.5),
+                    Slip("Divide by the sum of what is missing.", value=0.25),
+                ),
+            ),
+            Part(
+                "residual of token 1",
+                "probability",
+                lambda: _residual(1),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is p: only what the draft leaves missing is redrawn.", value=0.3),
+                    Slip("Divide by the sum of what is missing.", value=0.05),
                 ),
             ),
         ),
-        derivation="A token comes out of a draft that is accepted, $\\min(p, q)$, or of a replacement, $(1 - "
-        "\\alpha)\\,p$. Total variation is half the sum of all differences from $p$.",
+        derivation="$\\alpha = \\sum_x \\min(p(x), q(x))$. What is missing is $\\max(0, p - q)$: a quarter at token 0 "
+        "and a twentieth at token 1, to be divided by their sum.",
     ),
 )

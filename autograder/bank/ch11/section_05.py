@@ -1,48 +1,59 @@
-"""Section 11.5, What moves acceptance: its questions."""
+"""Section 11.5, How much faster: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice
+from autograder.bank.ch11.quantities import TOKENS, speed, tokens
+from autograder.items import Choice, Part, Question, Slip, lazily
+
+speculative = lazily("solutions.ch11.speculative")
 
 QUESTIONS = (
     Choice(
-        id="11-temperature-0",
+        id="11-grow-k",
         kind="trace",
-        title="Temperature 0",
+        title="Longer drafts",
         section="11.5",
-        options=(
-            "it is the target's arg-max",
-            "the target finds it at least as likely as the draft does at temperature 1",
-            "the uniform is below the target's probability at temperature 1",
-            "never: all probabilities are 0 or 1 there",
-        ),
+        options=("rises and levels off", "rises linearly", "levels off and falls", "stays as it is"),
         correct=0,
-        derivation="Both distributions are one-hot: $q(x) = 1$ for what was drafted, and $p(x)$ is 1 for the target's "
-        "arg-max and 0 else. So $u\\,q < p$ says whether the two agree, whatever $u$ is.",
+        derivation="The k-th draft counts only if all before it were accepted: it adds $\\alpha^k$. The sum approaches "
+        "$\\alpha/(1-\\alpha)$.",
         slips={
-            1: "At temperature 0 the probabilities of temperature 1 play no part.",
-            2: "At temperature 0 the probabilities of temperature 1 play no part, and no luck does.",
-            3: "A probability of 1 on both sides is accepted, always.",
+            1: "The k-th draft counts only if all before it were accepted.",
+            2: "That is the speed-up, in which drafts cost time. One more draft takes no accepted one away.",
+            3: "One more draft may be accepted, too.",
         },
     ),
-    Choice(
-        id="11-tokenizer",
-        kind="trace",
-        title="One tokenizer for both",
+    Question(
+        id="11-best-k",
+        kind="derive",
+        title="The best draft length",
         section="11.5",
-        options=(
-            "p(x)/q(x) compares the probabilities of the same token x, in the same place",
-            "translating tokens back and forth takes longer than a target pass",
-            "both caches have to be of the same size",
-            "the draft was trained on what the target has written",
+        parts=(
+            Part(
+                "best k",
+                "drafts",
+                lambda: speculative.optimal_draft_length(0.7, 10 / 50, 8),
+                tolerance=0,
+                slips=(
+                    Slip("That gives the most tokens per pass: drafts cost time.", value=8),
+                    Slip("Close, but a little slower than the best.", value=4),
+                    Slip("Close, but a little slower than the best.", value=2),
+                ),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: speed(0.7, 3, 10 / 50),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is k = 4.", value=lambda: speed(0.7, 4, 10 / 50)),
+                    Slip("That is k = 8.", value=lambda: speed(0.7, 8, 10 / 50)),
+                    Slip("That is k = 2.", value=lambda: speed(0.7, 2, 10 / 50)),
+                    Slip("The draft is free there.", value=lambda: tokens(0.7, 3)),
+                    Slip("The draft is charged once per round there.", value=lambda: tokens(0.7, 3) / 1.2),
+                ),
+            ),
         ),
-        correct=0,
-        derivation="Acceptance and residual are made of $p(x)$ and $q(x)$ for the same $x$: one vocabulary, cut the "
-        "same way. Schemes for two tokenizers exist; they compare texts in another way.",
-        slips={
-            1: "Slow would still be right: without common tokens the rule itself has no meaning.",
-            2: "The caches are of different models and never meet.",
-            3: "The rule is exact for any draft, whatever it was trained on.",
-        },
+        derivation=TOKENS + " Divide by $k \\cdot 10/50 + 1$ and compare $k = 0, \\dots, 8$.",
     ),
 )

@@ -2,98 +2,31 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch11.quantities import TOKENS, speed, tokens
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Estimate, Landmark, Slip
 from rankzero.facts.hardware import H100_SXM
 
-costs = lazily("solutions.ch11.speculation_costs")
-
-#: Sequences at which an H100 in bf16 computes as long as it reads weights, keys and values left aside (chapter 8).
+#: Tokens of a pass at which an H100 multiplies in bf16 as long as it reads the weights (chapter 8).
 RIDGE = H100_SXM.peak_bf16 / H100_SXM.memory_bandwidth
 
-
 QUESTIONS = (
-    Question(
-        id="11-batch-256",
-        kind="derive",
-        title="A batch of 256",
+    Estimate(
+        id="11-free-until",
+        title="Until when checking is free",
         section="11.6",
-        ask="speed-up",
-        unit="times",
-        answer=lambda: costs.batched_speedup(0.8, 4, 0.05, 256, RIDGE),
-        slips=(
-            Slip(
-                "The batch is ignored: 1,280 positions are far above the ridge.",
-                value=lambda: speed(0.8, 4, 0.05),
-            ),
-            Slip(
-                "Verification is charged as five passes: below the ridge a pass costs less than its products.",
-                value=lambda: speed(0.8, 4, 0.05, 5),
-            ),
-            Slip(
-                "A sequence has k + 1 positions in the pass, not k.",
-                value=lambda: speed(0.8, 4, 0.05, 256 * 4 / RIDGE),
-            ),
-            Slip("The draft's cost is missing.", value=lambda: costs.batched_speedup(0.8, 4, 0, 256, RIDGE)),
-        ),
-        derivation="A plain pass is below the ridge and costs 1. Verification has $256 \\cdot 5$ positions and costs "
-        "their ratio to the ridge. " + TOKENS + " Divide by $4 \\cdot 0.05 + v$.",
-    ),
-    Question(
-        id="11-break-even",
-        kind="derive",
-        title="Where speculation breaks even",
-        section="11.6",
-        ask="batch",
+        label="sequences up to which checking three guesses each costs no more than a plain pass, by the formula",
         unit="sequences",
-        answer=lambda: costs.break_even_batch(0.8, 4, 0.05, RIDGE),
+        answer=lambda: RIDGE / 4,
+        factor=1.5,
+        scale=(1, 1e4),
+        landmarks=(
+            Landmark(RIDGE, "ridge", "tokens of a pass at which multiplying takes as long as reading the weights"),
+            Landmark(1000, "1,000", "sequences that a busy server may run at a time"),
+        ),
         slips=(
-            Slip("There verification begins to cost more; it still pays for a while.", value=lambda: RIDGE / 5),
-            Slip("That is the ridge itself: verification reaches it five times earlier.", value=lambda: RIDGE),
-            Slip(
-                "The draft's cost is missing.",
-                value=lambda: tokens(0.8, 4) * RIDGE / 5,
-            ),
-            Slip(
-                "A sequence has k + 1 positions in the pass, not k.",
-                value=lambda: (tokens(0.8, 4) - 0.2) * RIDGE / 4,
-            ),
+            Slip("That is the ridge itself: each sequence has four tokens in the pass.", value=lambda: RIDGE),
+            Slip("That multiplies by four: more tokens of a sequence reach the ridge sooner.", value=lambda: 4 * RIDGE),
         ),
-        derivation="The speed-up is 1 when $k c + v$ equals the tokens of a pass. There $v = B (k+1)/B^*$.",
-    ),
-    Question(
-        id="11-design-serve",
-        kind="design",
-        title="A service with a batch of 128",
-        section="11.6",
-        parts=(
-            Part(
-                "best k",
-                "drafts",
-                lambda: costs.best_batched(0.8, 0.05, 128, RIDGE)[0],
-                tolerance=0,
-                slips=(
-                    Slip("The batch is ignored: that is best for few sequences.", value=8),
-                    Slip("That is best at a batch of 64.", value=4),
-                    Slip("Speculation still helps at this batch.", value=0),
-                ),
-            ),
-            Part(
-                "speed-up",
-                "times",
-                lambda: costs.best_batched(0.8, 0.05, 128, RIDGE)[1],
-                slips=(
-                    Slip(
-                        "The batch is ignored: verification costs more than a plain pass.",
-                        value=lambda: speed(0.8, 8, 0.05),
-                    ),
-                    Slip(
-                        "That is k = 4: verification costs more than it needs to.",
-                        value=lambda: costs.batched_speedup(0.8, 4, 0.05, 128, RIDGE),
-                    ),
-                ),
-            ),
-        ),
-        derivation=TOKENS + " Divide by $k c + \\max(1, 128 (k+1)/B^*)$ and compare $k = 0, \\dots, 8$.",
+        derivation="A round of three guesses puts four tokens of each sequence into the pass. The pass multiplies as "
+        "long as it reads the weights at about 295 tokens.",
     ),
 )

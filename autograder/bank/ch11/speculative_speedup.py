@@ -31,7 +31,7 @@ def passes_per_token(acceptance, draft_length, draft_cost, verify_cost=1.0):
 
 EXERCISE = Build(
     "11 speculative.speculative_speedup",
-    section="11.4",
+    section="11.5",
     topic="speed-up of speculation",
     cases=(
         Case((0.8, 5, 0.05)),

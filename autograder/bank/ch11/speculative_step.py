@@ -49,7 +49,7 @@ def one_round(tokens, draft, target, uniforms):
 
 EXERCISE = Build(
     "11 speculative.speculative_step",
-    section="11.2",
+    section="11.4",
     topic="one round of speculation",
     cases=(
         Case(([0, 1], [Q] * 2, [P] * 3, [0.9, 0.9, 0.5])),

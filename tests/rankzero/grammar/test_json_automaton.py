@@ -146,7 +146,6 @@ def test_a_constraint_refuses_and_goes_back(constraint):
         constraint.advance(BpeTokenizer.eos)
     constraint.advance(ord("7"))
     assert constraint.distance() == 0
-    assert constraint.forced() == []
     constraint.advance(BpeTokenizer.eos)
     assert constraint.finished
     assert constraint.allowed() == []

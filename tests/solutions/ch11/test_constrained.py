@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from rankzero.grammar.automata import Dfa, compile_regex, trie
 from rankzero.tiny.text import BpeTokenizer
-from solutions.ch11.constrained import ConstraintState, debug_limit, debug_token, grammars, schema_to_regex, token_index
+from solutions.ch11.constrained import (
+    ConstraintState,
+    debug_limit,
+    debug_token,
+    forced_tokens,
+    grammars,
+    schema_to_regex,
+    token_index,
+)
 
 TOKENIZER = BpeTokenizer()
 CUT = [
@@ -213,7 +221,7 @@ def test_what_is_taken_back_was_never_there(made, rng):
     state, seen = ConstraintState(*made), []
 
     def look():
-        return state.allowed(), state.distance(), state.forced(), state.finished, state.allowed(4)
+        return state.allowed(), state.distance(), state.finished, state.allowed(4)
 
     while not state.finished and len(seen) < 20:
         seen.append(look())
@@ -230,7 +238,7 @@ def test_what_is_taken_back_was_never_there(made, rng):
 @given(automata())
 def test_forced_tokens_are_the_only_way(made):
     index, place, accepting, _ = made
-    forced = ConstraintState(*made).forced()
+    forced = forced_tokens(index, place, accepting)
     for token in forced:
         assert list(index[place]) == [token]
         assert place not in accepting
