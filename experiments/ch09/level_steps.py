@@ -105,7 +105,7 @@ def _says(step: int, slot: int) -> str:
     """The sentence of a step."""
     page, place = divmod(LOOKED_UP, PAGE)
     return (
-        "Both requests begin with the same eight letters. The tree stores them once, in blocks 0 and 1.",
+        "Both requests begin with the same eight tokens, letters here. The tree stores them once, in blocks 0 and 1.",
         "Each running request has a row: one number for each page of its text. The rows begin alike.",
         "The pool has the keys and values themselves. Four of six blocks are in use, two of them by both requests.",
         f"Position {LOOKED_UP} of the second request: page {page} of its row says block {block_of(slot)}, and there it "
