@@ -11,6 +11,7 @@ from experiments.ch10 import dispatch_runs, overlap_runs, scheduling_runs
 from experiments.ch10.timelines import eager_rows, gaps, graph_rows, step_rows, with_gaps
 from rankzero.facts.units import us
 from solutions.ch10.future_map import FutureMap
+from solutions.ch10.scheduler import Scheduler
 from solutions.ch10.scheduling import eager_time, graph_time, overlap_time
 from solutions.ch10.token_budget import TokenBudgetScheduler
 
@@ -200,3 +201,11 @@ def test_a_scheduler_without_finish_serves_too():
             return getattr(self._own, name)
 
     assert scheduling_runs.pool_run(12, 4, 8, 12, 4, Plain, small()).generated == 48
+
+
+def test_a_prefix_cache_takes_fewer_than_half_as_many_passes():
+    """What 10.5 says of its run: shared blocks and cached tokens, and a few preemptions."""
+    without, shared = (scheduling_runs.watched_run(Scheduler, reuse) for reuse in (False, True))
+    assert 2 * shared["steps"] < without["steps"]
+    assert without["cached_tokens"] == without["preemptions"] == 0 < shared["preemptions"] < 6
+    assert shared["computed_tokens"] < without["computed_tokens"] / 2
