@@ -63,7 +63,8 @@ QUESTIONS = (
         id="11-reason",
         kind="design",
         title="Eight drafts, by night and by day",
-        section=SECTION,
+        section="11.16",
+        bonus=True,
         options=(
             "By day, the positions of a round multiply longer than the weights are read, so each one more costs time.",
             "By day, fewer drafts are accepted, because the drafts of 128 answers share one pass of the target.",
