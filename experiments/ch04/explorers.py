@@ -89,7 +89,7 @@ def two_trees(ranks: int = 8, rank: int = 3) -> Spec:
 def which_wins(
     ranks: int = 8, latency: float = 5 * us, bandwidth: float = 50 * GB, among: str = "ring and trees"
 ) -> Spec:
-    """Time of five all-reduces against the size of the tensor; the background has the color of the fastest.
+    """Time of five all-reduces against the size of the tensor; the background has the color of the fastest candidate.
 
     Args:
         ranks: N, 2 to 4,096.

@@ -66,10 +66,10 @@ QUESTIONS = (
             "it does not: 7 percent is within the error of the measurement",
         ),
         correct=0,
-        derivation="The formula is a lower bound as long as the *ranks* do the adding: then some link must carry "
-        "$2\\frac{N-1}{N}S$ bytes. A switch that adds receives every rank's tensor once and returns the sum once, "
-        "about $S$ per link. So this time below the bound does not mean that the links are faster: "
-        "another algorithm ran.",
+        derivation="The formula's time for the bytes is a lower bound as long as the *ranks* do the adding and nothing "
+        "is compressed: then some link must carry $2\\frac{N-1}{N}S$ bytes. A switch that adds receives every "
+        "rank's tensor once and returns the sum once, about $S$ per link. So this time below the bound does not mean "
+        "that the links are faster: another algorithm ran.",
         slips={
             1: "900 GB/s is both directions together. A rank of the ring sends at most 450.",
             2: "In every step each rank already sends and receives at full rate: both directions are in use.",

@@ -55,7 +55,8 @@ EXERCISE = Build(
             edit=("factor * message_bytes", "message_bytes"),
         ),
         Slip(
-            "S/t was divided by the factor: a ring's wire carries more than S, so the bus bandwidth is larger.",
+            "S/t was divided by the factor: in an all-reduce of more than two ranks a ring's wire carries more than S, "
+            "so there the bus bandwidth is larger.",
             edit=("factor * message_bytes / seconds", "message_bytes / seconds / factor if factor else 0.0"),
         ),
         Slip(
