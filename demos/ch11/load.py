@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Sequence
 
-from demos.ch11.server import reach
+from demos.ch11.serving import reach
 from demos.common import Table, demo, parser, show, verdict, whole
 from rankzero.facts.units import ms
 from rankzero.server.load import Query, Summary, goodput, load

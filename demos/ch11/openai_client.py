@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import openai
 
-from demos.ch11.server import reach
+from demos.ch11.serving import reach
 from demos.common import Table, demo, parser, show, verdict, whole
 from rankzero.facts.units import ms
 from rankzero.server.load import percentile

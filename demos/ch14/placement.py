@@ -28,13 +28,8 @@ def picture(rows, tail: float):
         curves.setdefault(kind, []).append((rollout, seconds))
     best = f"the best takes {rows[0][3]:.4g} s" if rows else "nothing fits"
     alt = f"Iterations of {len(rows)} placements with a tail of {tail:g} s; {best}."
-    return plots.curves(
-        {kind: sorted(points) for kind, points in curves.items()},
-        {kind: sorted(points) for kind, points in curves.items()},
-        x="GPUs that generate",
-        y="iteration (s)",
-        alt=alt,
-    )
+    shown = {kind: sorted(points) for kind, points in curves.items()}
+    return plots.curves(shown, shown, x="GPUs that generate", y="iteration (s)", alt=alt)
 
 
 @demo
@@ -47,9 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--generate", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--train", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=90.0, help="seconds of the longest response")
-    options.add_argument(
-        "--floor", type=number(0, 1e6), default=0.0, help="seconds of generation that more GPUs do not shorten"
-    )
+    options.add_argument("--floor", type=number(0, 1e6), default=0.0, help="seconds that more GPUs do not shorten")
     options.add_argument("--barrier", action="store_true", help="the rollout pool waits for all responses of a batch")
     options.add_argument("--reserve", type=number(0, 80), default=20.0, help="GB to keep free on every GPU")
     asked = options.parse_args(argv)

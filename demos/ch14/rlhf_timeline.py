@@ -13,33 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch14.pool_spans import BARRIER, CONTINUOUS, MODES, TURNS, spans
 from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
-
-#: GPU-seconds of generation and of training, and seconds of the longest response.
-Work = tuple[float, float, float]
-
-#: All GPUs in turn; two pools of which one waits for every batch; two pools that never wait.
-TURNS, BARRIER, CONTINUOUS = MODES = ("turns", "barrier", "continuous")
-
-
-def spans(mode: str, gpus: int, split: int, work: Work, floor: float = 0.0, iterations: int = 3):
-    """Rows of a chart: what each GPU or pool does over a few iterations, and when the last one ends."""
-    generate, train, tail = work
-    if mode == TURNS:
-        whole = synchronous_time(gpus, *work, floor)
-        writing = whole - train / gpus
-        starts = [whole * number for number in range(iterations)]
-        both = [("generate", start, start + writing) for start in starts]
-        both += [("train", start + writing, start + whole) for start in starts]
-        return {f"all {gpus}": sorted(both, key=lambda one: one[1])}
-    step = asynchronous_time(gpus, *work, split, mode == BARRIER, floor)
-    starts = [step * number for number in range(iterations)]
-    writing, training = floor + generate / split, train / (gpus - split)
-    writing = max(writing, tail) if mode == BARRIER else writing
-    return {
-        f"{split} GPUs": [("generate", start, start + writing) for start in starts],
-        f"{gpus - split} GPUs": [("train", start + step, start + step + training) for start in starts],
-    }
 
 
 def picture(rows):
@@ -55,9 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--generate", type=number(0, 1e9), default=6000.0, help="GPU-seconds")
     options.add_argument("--train", type=number(0, 1e9), default=3500.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=100.0, help="seconds of the longest response")
-    options.add_argument(
-        "--floor", type=number(0, 1e6), default=0.0, help="seconds of generation that more GPUs do not shorten"
-    )
+    options.add_argument("--floor", type=number(0, 1e6), default=0.0, help="seconds that more GPUs do not shorten")
     options.add_argument("--mode", choices=MODES, default=CONTINUOUS, help="what the picture shows")
     options.add_argument("--split", type=whole(1, 9_999), help="GPUs that generate; by default the best split")
     asked = options.parse_args(argv)

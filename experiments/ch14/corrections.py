@@ -80,13 +80,12 @@ CORRECTIONS: tuple[Correction, ...] = (
         "14.7",
         "Overlap alone makes nothing faster; what does not scale does",
         "Asynchronous RLHF is 1.5 to 2 times as fast, because generation and training overlap.",
-        f"Each of two pools has fewer GPUs. With perfect scaling and no tail an iteration of {_EVEN[0]} GPUs takes "
-        f"{_TIMES[_EVEN][0].value:.1f} s in turn and {_TIMES[_EVEN][1].value:.1f} s side by side. Two things do not "
-        f"scale. If the longest response alone takes {_TAIL[3]} s, an iteration takes {_TIMES[_TAIL][0].value:.1f} s "
-        f"in turn, {_BARRIER.value:.1f} s if the rollout pool waits for every batch, and "
-        f"{_TIMES[_TAIL][1].value:.1f} s if it does not. And decoding reads the weights for every token: half of 256 "
-        f"GPUs write the answers of a 70B model in {_DECODING[1].value:.0f} s, all of them in "
-        f"{_DECODING[0].value:.0f} s. The price is staleness: samples come from older weights.",
+        f"With perfect scaling and no tail an iteration of {_EVEN[0]} GPUs takes {_TIMES[_EVEN][0].value:.1f} s in "
+        f"turn and {_TIMES[_EVEN][1].value:.1f} s side by side, for each of two pools has fewer GPUs. If the longest "
+        f"response alone takes {_TAIL[3]} s, an iteration takes {_TIMES[_TAIL][0].value:.1f} s in turn, "
+        f"{_BARRIER.value:.1f} s if the rollout pool waits for every batch, and {_TIMES[_TAIL][1].value:.1f} s if it "
+        f"does not. Decoding reads the weights for every token: half of 256 GPUs write the answers of a 70B model in "
+        f"{_DECODING[1].value:.0f} s, all of them in {_DECODING[0].value:.0f} s.",
         (*(call for calls in _TIMES.values() for call in calls), _BARRIER, *_DECODING),
         _AREAL,
     ),

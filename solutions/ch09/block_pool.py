@@ -63,7 +63,6 @@ class BlockPool:
 
         No other sequence of the pool has its name. OutOfBlocks if too few blocks are free.
         """
-        checks.count(0, tokens=tokens)
         self.tables[sequence] = self.take(-(-tokens // self.block_size))
         self.lengths[sequence] = tokens
         return self.table(sequence)

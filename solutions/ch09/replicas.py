@@ -105,7 +105,7 @@ class Replica:
     def roofline(self, tokens: float, contexts: Sequence[float]) -> float:
         """Seconds of a pass without launches and messages."""
         peak = self.gpu.peak_fp8 if self.weight_element == 1 else self.gpu.peak_bf16
-        speed = self.gpus * PRODUCTS * (peak or self.gpu.peak_bf16)
+        speed = self.gpus * PRODUCTS * (self.gpu.peak_bf16 if peak is None else peak)
         reading = self.gpus * READING * self.gpu.memory_bandwidth
         parameters = self.weight_bytes / self.weight_element
         return pass_time(tokens, contexts, parameters, self.weight_bytes, self.kv_bytes, speed, reading)

@@ -85,7 +85,7 @@ class EngineCore:
         while self.waiting and budget and not preempted and len(self.running) < self.job.slots:
             answer = self.waiting[0]
             shared = self._cached(answer)
-            idle = sum(not self.pool.holders[block] for block in shared)
+            idle = sum(1 for block in shared if not self.pool.holders[block])
             if self._lacks(answer, len(answer.tokens), len(shared)) + idle > len(self.pool.free):
                 break
             self.running.append(self.waiting.popleft())

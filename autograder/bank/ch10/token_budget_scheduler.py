@@ -75,6 +75,15 @@ def _tight(rng: Random, least: int = 2) -> Case:
     return Case(settings, calls=calls + _steps(rng.randint(16, 26)))
 
 
+def _twice_full(rng: Random) -> Case:
+    """Three answers outgrow the pool in two steps, each time one of them is preempted."""
+    size = rng.randint(1, 5)
+    new = [2 * size + rng.randint(1, 3) for _ in range(3)]
+    room = max(4, -(-(size + max(new) - 1) // size))
+    requests = [(name, size, own) for name, own in zip(_names(3), new, strict=True)]
+    return Case((50, 8, room, size), calls=_adds(*requests) + _steps(30))
+
+
 def _tight_chunks(rng: Random) -> Case:
     """A pool that runs full in the middle of a long prompt."""
     size = rng.randint(2, 6)
@@ -181,6 +190,7 @@ EXERCISE = Build(
             _tight,
             4,
             "Who leaves, where does it go, and what must it compute when it comes back?",
+            lambda rng: [_twice_full(rng)],
         ),
         Group(
             "chunks in a small pool",
