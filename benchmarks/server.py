@@ -16,7 +16,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from demos.ch11.server import parts
+from experiments.ch08.serving_runs import parts
 from rankzero.server import serve
 from rankzero.server.load import Answer, Query, Summary, load
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig

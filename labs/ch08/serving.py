@@ -35,7 +35,7 @@ def pass_time(
 
     Args:
         tokens: all tokens of the pass: of a prompt many, of an answer one; not negative. Without tokens: 0.0.
-        contexts: cached tokens of each request in the pass, 0 for a new prompt; each not negative.
+        contexts: cached tokens of each request in the pass; each not negative.
         parameters: N, of the matrices; positive.
         weight_bytes: W; positive.
         kv_bytes_per_token: keys and values of one token in all layers; not negative.

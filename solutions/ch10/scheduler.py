@@ -36,14 +36,14 @@ def share_budget(
         running: tokens that each running request still has to compute, in the order of admission; each at least 1.
         waiting: the same for the queue, the next one first; each at least 1.
         budget: tokens of the pass; at least 1.
-        slots: requests that run at once, not fewer than run already; at least 1.
+        slots: requests that may run at once; at least 1.
         max_chunk: most tokens of one request; at least 0, where 0 sets no limit.
 
     Source: Agrawal et al. (2024), arXiv:2403.02310, algorithm 3; vLLM, ``vllm/v1/core/sched/scheduler.py``.
     """
     checks.count(running=running, waiting=waiting, budget=budget)
     checks.count(0, max_chunk=max_chunk)
-    checks.count(max(1, len(running)), slots=slots)
+    checks.count(slots=slots)
     shared = []
     for missing in [*running, *waiting[: slots - len(running)]]:
         tokens = min(missing, max_chunk or missing, budget)

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from demo_runs import quick, refused, run, table
 
-from demos.ch11 import server
+from demos.ch11 import serving
 from experiments.ch08.serving_runs import client
 from experiments.ch11.constrained_runs import SCHEMA
 from rankzero.grammar.json_validity import json_fault
@@ -72,14 +72,14 @@ def test_the_server_keeps_forms():
     """It is built with the course's own constraint: the real client gets a form by its schema."""
     form = {"type": "json_schema", "json_schema": {"name": "form", "schema": SCHEMA}}
     said = {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 50}
-    with server.start("solutions") as running:
+    with serving.start("solutions") as running:
         found = client(running).chat.completions.create(**said, response_format=form)
     assert json_fault(found.choices[0].message.content, SCHEMA) is None
 
 
 @pytest.mark.parametrize("name", ["openai_client", "load"])
 def test_clients_of_a_running_server(name, tmp_path):
-    with server.start("solutions", slots=2) as running:
+    with serving.start("solutions", slots=2) as running:
         more = ["--stream"] if name == "openai_client" else ["--rate", "50"]
         rows = table(tmp_path, name, "--requests", "5", "--url", running.url, *more)
         assert running.metrics()["requests"] >= 5
@@ -133,5 +133,5 @@ def test_a_part_that_is_missing_when_it_is_needed_is_one_sentence(name, monkeypa
 
 
 def test_a_taken_port_is_one_sentence():
-    with server.start("solutions") as running:
+    with serving.start("solutions") as running:
         assert "in use" in refused("server", "--quick", "--port", running.url.rsplit(":")[-1])
