@@ -77,7 +77,6 @@ class BlockPool:
 
         A block is taken only for a token that has no place in the last one. OutOfBlocks if too few are free.
         """
-        checks.count(0, tokens=tokens)
         length = self.lengths[sequence] + tokens
         self.tables[sequence] += self.take(-(-length // self.block_size) - len(self.tables[sequence]))
         self.lengths[sequence] = length
