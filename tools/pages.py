@@ -29,7 +29,7 @@ from tools import browser, page_cells, prose_numbers, statements
 from tools.common import BOOK, HTML, fail, say
 
 #: The pages that keep the limits, by the number of their chapter.
-REBUILT: frozenset[int] = frozenset({1, 2, 3, 4, 5, 6, 7, 15})
+REBUILT: frozenset[int] = frozenset({*range(1, 12), 15})
 
 WORDS_A_MINUTE = 200
 #: Minutes that a reader needs, beyond the words, for each thing on the path.
@@ -41,7 +41,11 @@ MOST_PRINTED = 35
 MOST_READING = 45.0
 MOST_DERIVED = 1 / 3
 #: Hours of reading and work of parts, taken together, whose pages are rebuilt.
-MOST_HOURS: dict[tuple[PartName, ...], float] = {("I. Foundations",): 8.0, ("II. Parallelism", "Capstone"): 14.0}
+MOST_HOURS: dict[tuple[PartName, ...], float] = {
+    ("I. Foundations",): 8.0,
+    ("II. Parallelism", "Capstone"): 14.0,
+    ("III. Serving",): 10.75,
+}
 #: Words of the opening page before its first program.
 MOST_BEFORE = 150
 

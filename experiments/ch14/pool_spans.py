@@ -11,7 +11,9 @@ Work = tuple[float, float, float]
 TURNS, BARRIER, CONTINUOUS = MODES = ("turns", "barrier", "continuous")
 
 
-def spans(mode: str, gpus: int, split: int, work: Work, floor: float = 0.0, iterations: int = 3):
+def spans(
+    mode: str, gpus: int, split: int, work: Work, floor: float = 0.0, iterations: int = 3
+) -> dict[str, list[tuple[str, float, float]]]:
     """Rows of a chart: what each GPU or pool does over a few iterations, and when the last one ends."""
     generate, train, tail = work
     if mode == TURNS:

@@ -203,7 +203,14 @@ EXERCISE = Build(
             _growing,
             6,
             "A block is taken only for a token that has no place in the last one.",
-            lambda rng: [_to_the_brim(rng), _to_the_brim(rng), _grown_and_changed(rng)],
+            lambda rng: [_grown_and_changed(rng)],
+            step="append",
+        ),
+        Group(
+            "to the last place",
+            _to_the_brim,
+            3,
+            "A token that fills the last place of a block takes no other block.",
             step="append",
         ),
         Group(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Promise, Slip
 
 
@@ -46,9 +47,9 @@ EXERCISE = Build(
     ),
     groups=(
         Group("texts", _texts, 6, "Count the right drafts up to the first wrong one; one token more is written."),
-        Group("all right, all wrong", _easy, 3, "After k right drafts the next token is the target's own.", _easy),
+        listed("all right, all wrong", _easy, "After k right drafts the next token is the target's own."),
         Group("the end of the text", _ends, 5, "A round needs room for all its drafts and for one token more."),
-        Group("no draft, no text", _none, 3, "Without drafts, each round writes one token.", _none),
+        listed("no draft, no text", _none, "Without drafts, each round writes one token."),
     ),
     slips=(
         Slip(

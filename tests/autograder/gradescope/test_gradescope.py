@@ -23,9 +23,9 @@ from tests.autograder.a_class import written_key
 ROOT = Path(__file__).parents[3]
 KEY = b"a-secret-key-7f3a"
 #: Two functions that are optional and a class that is not, of two chapters.
-IDS = ("01-locate", "01-shard-indices", "10-future-map")
+IDS = ("01-locate", "01-shard-indices", "11-constraint-state")
 ITEMS = [bank.find(identifier) for identifier in IDS]
-FILES = ("ch01/ranks", "ch01/sharding", "ch10/future_map")
+FILES = ("ch01/ranks", "ch01/sharding", "ch11/constrained")
 
 
 def contents(data: bytes) -> dict[str, zipfile.ZipInfo]:
@@ -143,10 +143,10 @@ def test_tensors_and_questions_are_packed_when_asked_for(tmp_path, key, capsys):
 def test_points_are_those_of_the_file(tmp_path, key):
     out, points = tmp_path / "autograder.zip", tmp_path / "points.json"
     points.write_text('{"01": 2, "01-locate": 8.5}')
-    ids = ["01-locate", "01-shard-indices", "10-future-map"]
+    ids = ["01-locate", "01-shard-indices", "11-constraint-state"]
     assert main(["gradescope-zip", "--out", str(out), "--key", key, "--points", str(points), "--only", *ids]) == 0
     given = json.loads(text(out.read_bytes(), "exam.json"))["points"]
-    assert given == {"01-locate": 8.5, "01-shard-indices": 2.0, "10-future-map": bank.find("10-future-map").points}
+    assert given == {"01-locate": 8.5, "01-shard-indices": 2.0, "11-constraint-state": bank.find("11-constraint-state").points}
 
 
 def test_points_that_cannot_be_are_refused(tmp_path, key, capsys):

@@ -26,9 +26,9 @@ from autograder.items import Build
 ROOT = Path(__file__).parents[3]
 KEY = b"a-secret-key-7f3a"
 #: Two functions and a class, of two chapters.
-ITEMS = [bank.find(identifier) for identifier in ("01-locate", "01-shard-indices", "10-future-map")]
+ITEMS = [bank.find(identifier) for identifier in ("01-locate", "01-shard-indices", "11-constraint-state")]
 POINTS = sum(item.points for item in ITEMS if isinstance(item, Build))
-FILES = ("ch01/ranks.py", "ch01/sharding.py", "ch10/future_map.py")
+FILES = ("ch01/ranks.py", "ch01/sharding.py", "ch11/constrained.py")
 #: What isolates in such a container, without namespaces and control groups.
 LINE = "sandbox: process limits, seccomp, landlock, uid"
 #: Enough processor time that the tests are quick; memory and processes as Gradescope bounds them.

@@ -58,12 +58,12 @@ def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
 
 def test_a_chapter_has_its_lanes():
     """Form, types and tests in one; in the other the page, built and run once, run again, and opened."""
-    tests, page = chapter.lanes(chapter.named("09"))
+    tests, page = chapter.lanes(chapter.named("12"))
     assert [step.name for step in tests] == ["lint", "format", "types", "unit tests", "tests of every item", "demos"]
-    assert [step.name for step in page] == ["page 09-kv-cache", "notebooks again", "browser"]
+    assert [step.name for step in page] == ["page 12-rl", "notebooks again", "browser"]
     html = Path(page[2].settings["RANKZERO_HTML"])
     assert str(html) in page[0].command
-    assert str(html.with_name("executed") / "notebooks" / "09-kv-cache.ipynb") in page[1].command
+    assert str(html.with_name("executed") / "notebooks" / "12-rl.ipynb") in page[1].command
 
 
 def test_a_deeper_page_has_steps_of_its_own(pytester):
