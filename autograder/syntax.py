@@ -16,8 +16,8 @@ _T = TypeVar("_T")
 _LOCK = threading.Lock()
 #: A name of very many parts. Python's parser takes memory that grows with the square of their number.
 LONG_NAME = re.compile(r"(?<!\w)(?:\w++[\s\\]*+\.[\s\\]*+){200}")
-#: Most statements, and most names, numbers, brackets and empty texts, in one source. Their trees take 0.3 GB at most.
-STATEMENTS, PIECES = 50_000, 120_000
+#: Most statements, and most names, numbers, brackets and empty texts, in one source. Their trees take 0.35 GB at most.
+STATEMENTS, PIECES = 50_000, 140_000
 _STATEMENT = re.compile(r"(?:^|;)[^\S\n]*[^\s#;]", re.MULTILINE)
 _PIECE = re.compile(r"\w+|[\[({]|['\"]{2}|\.{3}")
 #: How the messages and lines look at which an older Python stops and a newer one does not: f-strings with quotes inside

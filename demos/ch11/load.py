@@ -11,8 +11,8 @@ import random
 import sys
 from collections.abc import Sequence
 
-from demos.ch11.serving import reach
 from demos.common import Table, demo, parser, show, verdict, whole
+from demos.serving import reach
 from rankzero.facts.units import ms
 from rankzero.server.load import Query, Summary, goodput, load
 from rankzero.tiny import bundled_text

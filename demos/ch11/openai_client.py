@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import openai
 
-from demos.ch11.serving import reach
 from demos.common import Table, demo, parser, show, verdict, whole
+from demos.serving import reach
 from rankzero.facts.units import ms
 from rankzero.server.load import percentile
 

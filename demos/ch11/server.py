@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.ch11.serving import asked_for, served
 from demos.common import demo, show, verdict
+from demos.serving import asked_for, served
 
 
 @demo

@@ -55,7 +55,7 @@ def titles(found: list[list[str]]) -> list[str]:
 FIRST = {
     # words: the term whose definition comes first, and the section that follows
     "all-reduce": ("all-reduce", "3.2 "),
-    "PagedAttention": ("paging", "9.6 "),
+    "PagedAttention": ("paging", ""),
     "NCCL": ("NCCL", "2.3 "),
     "nccl": ("NCCL", "2.3 "),
     "LoRA": ("LoRA", ""),

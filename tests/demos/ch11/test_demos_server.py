@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from demo_runs import quick, refused, run, table
 
-from demos.ch11 import serving
+from demos import serving
 from experiments.ch08.serving_runs import client
 from experiments.ch11.constrained_runs import SCHEMA
 from rankzero.grammar.json_validity import json_fault
