@@ -57,10 +57,12 @@ DEFAULTS = (
     Default(
         "SGLang",
         "admission",
-        "the prompt must fit beside a share of what all may still write: 0.7 of it at first, falling to 0.098 in 600 "
-        "steps, more again after a request was thrown out",
+        "the prompt and the longest answer, at most 4,096 tokens of it, must fit beside a share of what running "
+        "requests may still write: 0.7 at first, falling to 0.098 in 600 steps, "
+        "estimated anew after a request was thrown out",
         "main, 2026",
-        "python/sglang/srt/environ.py, SGLANG_INIT_NEW_TOKEN_RATIO and the two lines after it; new_token_ratio_tracker",
+        "python/sglang/srt/environ.py, SGLANG_INIT_NEW_TOKEN_RATIO and the two lines after it; "
+        "new_token_ratio_tracker; managers/schedule_policy.py, PrefillAdder.add_one_req",
         SGLANG_RATIO,
     ),
     Default(
@@ -105,7 +107,7 @@ DEFAULTS = (
     Default(
         "vLLM",
         "overlap",
-        "the next pass is scheduled while the last one runs, except with a draft model",
+        "the next pass is scheduled while the last one runs, except with a separate draft model",
         "0.19, 2026",
         "log of 0.19, 'Asynchronous scheduling is enabled.'; vllm/v1/core/sched/async_scheduler.py",
     ),

@@ -19,9 +19,9 @@ QUESTIONS = (
         correct=0,
         derivation="A pass of 2,048 tokens takes 33 ms, within the promise of 50. Of 8,192 it takes 133 ms: no promise "
         "is broken at night, and the weights are read least often. 128 tokens keep the chat smooth, too, but below 295 "
-        "the pass takes 4.8 ms whatever it computes: most of the GPU idles, and every prompt takes longer.",
+        "the pass takes 4.8 ms whatever it computes: the multipliers mostly wait, and long prompts take longer.",
         slips={
-            1: "Below the ridge a pass takes as long as reading the weights: 128 tokens use less than half of the GPU.",
+            1: "Below the ridge a pass takes as long as reading the weights: 128 tokens use less than half the peak.",
             2: "A pass of 8,192 tokens takes 133 ms: each chat waits that long for a token.",
             3: "Nobody watches at night; by day a pass of 133 ms is a gap that everybody sees.",
         },

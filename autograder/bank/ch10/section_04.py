@@ -12,11 +12,11 @@ QUESTIONS = (
         section="10.4",
         options=("z", "y", "x", "nobody: y waits"),
         correct=0,
-        derivation="The request that was admitted last. Those before it have been computed for longer, and would "
-        "be the more expensive ones to compute again.",
+        derivation="The request that was admitted last. Those before it came first, and as a rule have more to "
+        "compute again.",
         slips={
             1: "z came after y.",
-            2: "x was admitted first and has the most to lose.",
+            2: "x was admitted first, so it would be the last to go.",
             3: "If those who need blocks waited for others, and these for blocks too, nobody would ever go on.",
         },
     ),
