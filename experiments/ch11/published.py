@@ -27,7 +27,7 @@ class Translation:
         temperature: 0 is arg-max, 1 plain sampling.
         length: drafted tokens of a round (their gamma).
         alpha: the acceptance that they measured, printed with two decimals.
-        cost: a draft pass over a target pass (their c), measured on the same machine.
+        cost: a draft pass over a target pass (their c), estimated from profiler traces.
         predicted: the speed-up that their formula gives, as printed.
         measured: the speed-up of wall-clock time.
     """
@@ -62,8 +62,8 @@ LEVIATHAN = (
     Translation("CNNDM", "large", 1, 3, 0.56, 0.11, 1.6, 1.7),
 )
 
-#: Throughput with speculation over throughput without, by batch: SGLang on one H100, Llama 3.1 8B Instruct, chains of
-#: three drafts. The first is EAGLE-3, the second the older EAGLE.
+#: Throughput with speculation over throughput without, by batch: SGLang on one H100, Llama 3.1 8B Instruct, MT-bench,
+#: chains of three drafts. The first is EAGLE-3, the second the older EAGLE.
 EAGLE: dict[int, tuple[float, float]] = {
     2: (1.81, 1.40),
     4: (1.82, 1.38),

@@ -34,7 +34,7 @@ def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, 
     Raises:
         ValueError: from the start no text of this vocabulary reaches acceptance.
 
-    Source: Willard and Louf (2023), arXiv:2307.09702, section 4.
+    Source: Willard and Louf (2023), arXiv:2307.09702, section 3.
     """
     raise NotImplementedError("11-token-index: not written yet")
 

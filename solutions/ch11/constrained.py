@@ -42,7 +42,7 @@ def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, 
     Raises:
         ValueError: from the start no text of this vocabulary reaches acceptance.
 
-    Source: Willard and Louf (2023), arXiv:2307.09702, section 4.
+    Source: Willard and Louf (2023), arXiv:2307.09702, section 3.
     """
     index: dict[int, dict[int, int]] = {}
     waiting = [dfa.start]

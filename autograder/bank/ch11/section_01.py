@@ -31,7 +31,7 @@ QUESTIONS = (
         title="A draft that knows nothing",
         section="11.1",
         options=(
-            "Nothing: the text stays the same, and it takes more passes of the target.",
+            "Nothing: the text stays the same, at about one pass of the target for each token.",
             "Now and then a bad guess gets through, so the text gets worse.",
             "The text gets shorter, because most guesses are dropped.",
             "It stops: no guess is right, so no token is ever written.",

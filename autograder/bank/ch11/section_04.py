@@ -18,7 +18,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Each of the three draws from distributions over tokens that the target or the draft finds likely. "
-        "What is wrong is how often each text comes, and twenty texts do not show a frequency.",
+        "What is wrong is how often each text comes, and twenty texts do not show a frequency. "
+        "(A sharper model would give the third away: its bonus often repeats the token before.)",
         slips={
             1: "Its words come from the target's own distribution, only too often or too seldom.",
             2: "It writes one token at the end of a round from the wrong row; no text breaks off.",
