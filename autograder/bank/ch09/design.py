@@ -87,8 +87,9 @@ QUESTIONS = (
             "What remains is the choice between a short pass and a low price. The single replica of eight has the "
             "shorter pass and needs no routing. Two of four, routed by customer, serve more requests with the same "
             "budget, because a pass takes them far less than twice as long. And if a replica dies, they still have "
-            "half of the service and half of the cache, which is not in the picture. Replicas of two find too few "
-            "prefixes, and routing to any replica gives away what the second cache could hold."
+            "half of the service and half of the cache, which is not in the picture. Sent anywhere, requests find "
+            "too few prefixes in replicas of two; by customer 90 percent find theirs, but the busiest replica gets a "
+            "third of the requests. Routing to any replica gives away what the second cache could hold."
         ),
     ),
     Choice(
@@ -104,8 +105,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation=(
-            "A replica has room for about 30 prefixes either way. If it sees all 300 customers, these are the most "
-            "popular ones, and the same in all four replicas: about 30 different prefixes in the whole node. If it "
+            "The busiest replica has room for about 30 prefixes either way. If it sees all 300 customers, these are "
+            "the most popular ones, and the same in all four replicas: about 30 different prefixes in the whole node. If it "
             "sees 75 customers, it keeps the most popular of these, and the node holds about 120 different ones. That "
             "is what routing by prefix buys: the caches of all replicas add up."
         ),

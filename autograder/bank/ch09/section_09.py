@@ -51,7 +51,7 @@ QUESTIONS = (
             Slip("The first request finds an empty cache.", value=(200 + 400 + 600 + 800 + 1000) / 3250),
         ),
         derivation="The prompts have 250, 450, 650, 850 and 1,050 tokens. All but the newest 50 of each are there, "
-        "from the second on: 0, 400, 600, 800, 1,000.",
+        "from the second on: 0, 400, 600, 800, 1,000. (A server has not run the last token of an answer.)",
     ),
     Choice(
         id="09-prefix-order",
@@ -61,9 +61,9 @@ QUESTIONS = (
         options=("the document, then the question", "the question, then the document", "it makes no difference"),
         correct=0,
         derivation="Only equal beginnings are shared. With the document in front, its tokens are the beginning of all; "
-        "with the question in front, prompts part at their first token.",
+        "with the question in front, prompts part within the question, before any of the document.",
         slips={
-            1: "Different questions part the prompts at once: no document is shared.",
+            1: "Different questions part the prompts before the document: no document is shared.",
             2: "Keys and values of a token depend on all tokens before it: order counts.",
         },
     ),

@@ -11,14 +11,15 @@ QUESTIONS = (
         title="Ever fewer blocks",
         section="9.10",
         options=(
-            "the number of steps, because tokens are computed twice; the answers stay",
+            "the number of steps, because fewer requests run at once; the answers stay",
             "the answers of those that were preempted",
             "nothing: blocks only say where the tokens lie",
             "the number of steps, and the answers get shorter",
         ),
         correct=0,
         derivation="A preempted request gives up its keys and values, not its tokens. It computes them again from "
-        "prompt and answer so far, with the same result, and goes on. That takes steps.",
+        "prompt and answer so far, with the same result up to rounding, and goes on. The additional steps come from "
+        "waiting: fewer requests run at once.",
         slips={
             1: "The tokens that it has written are kept; only their keys and values are computed again.",
             2: "Somebody has to wait when no block is free, and what is thrown away is computed again.",
