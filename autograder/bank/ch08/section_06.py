@@ -12,7 +12,8 @@ QUESTIONS = (
         section="8.6",
         options=("the 99th percentile of ITL", "TTFT", "TPOT", "throughput"),
         correct=0,
-        derivation="A percentile near the maximum keeps the one long gap; a mean spreads it over all of them.",
+        derivation="With four gaps an answer, one gap in twenty is long: the 99th percentile is one of these. A mean "
+        "spreads a long gap over all of them.",
         slips={
             1: "TTFT ends with the first token; the stall comes later.",
             2: "TPOT is the mean gap: it averages the stall away.",

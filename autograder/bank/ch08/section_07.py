@@ -22,7 +22,7 @@ QUESTIONS = (
         derivation="A stable server gives as many tokens as are asked for: $0.95 / 0.8$ is about 1.19. Arrivals and "
         "lengths vary, and the less room is left, the longer a crowd takes to disappear.",
         slips={
-            1: "Time inside would follow the load if all requests came evenly and were equally long.",
+            1: "If all requests came evenly and were equally long, the time inside would not grow at all.",
             2: "At 80 percent a fifth of the slot-steps is still free.",
             3: "Nothing in this server becomes slower with load: a step takes as long, and requests wait for a slot.",
         },

@@ -107,8 +107,8 @@ QUESTIONS = (
         derivation=(
             "The busiest replica has room for about 30 prefixes either way. If it sees all 300 customers, these are "
             "the most popular ones, and the same in all four replicas: about 30 different prefixes in the whole node. "
-            "If it sees 75 customers, it keeps the most popular of these, and the node holds about 120 different ones. That "
-            "is what routing by prefix buys: the caches of all replicas add up."
+            "If it sees 75 customers, it keeps the most popular of these, and the node holds about 120 different ones. "
+            "That is what routing by prefix buys: the caches of all replicas add up."
         ),
         slips={
             1: "Requests of different customers still come mixed: each replica serves 75 of them.",
