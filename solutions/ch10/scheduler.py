@@ -45,7 +45,7 @@ def share_budget(
     checks.count(0, max_chunk=max_chunk)
     checks.count(slots=slots)
     shared = []
-    for missing in [*running, *waiting[: slots - len(running)]]:
+    for missing in [*running, *waiting[: max(0, slots - len(running))]]:
         tokens = min(missing, max_chunk or missing, budget)
         if tokens == 0:
             break

@@ -68,11 +68,14 @@ EXERCISE = Build(
     slips=(
         Slip(
             "Running requests come first: with prompts first, streams wait while a prompt is computed.",
-            edit=("[*running, *waiting[: slots - len(running)]]", "[*waiting[: slots - len(running)], *running]"),
+            edit=(
+                "[*running, *waiting[: max(0, slots - len(running))]]",
+                "[*waiting[: max(0, slots - len(running))], *running]",
+            ),
         ),
         Slip(
             "The slots of those who run are taken: only the rest is left for the queue.",
-            edit=("waiting[: slots - len(running)]", "waiting[:slots]"),
+            edit=("waiting[: max(0, slots - len(running))]", "waiting[:slots]"),
         ),
         Slip(
             "A prompt that does not fit whole gets what is left of the budget: that is its chunk.",

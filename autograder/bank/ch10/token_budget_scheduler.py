@@ -148,9 +148,8 @@ def _refused(rng: Random) -> Case:
     bad = (("b", room, 2), ("a", 1, 1), ("e", room + 1, 1))
     if rng.random() < 0.5:
         return Case((budget, 4, blocks, size), calls=_adds(("a", room, 1), *bad) + _steps(4))
-    return Case(
-        (budget, 4, 90, size, False), calls=_adds(("a", budget, 1), ("b", budget, 2), ("c", budget + 1, 1)) + _steps(2)
-    )
+    calls = _adds(("a", budget, 1), ("a", 1, 1), ("b", budget, 2), ("c", budget + 1, 1)) + _steps(2)
+    return Case((budget, 4, 90, size, False), calls=calls)
 
 
 EXERCISE = Build(

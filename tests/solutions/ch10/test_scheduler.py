@@ -123,3 +123,9 @@ def test_a_view_of_the_pool_is_asked():
     scheduler.pool = View()
     scheduler.add("a", 12, 5)
     assert (scheduler.schedule(), scheduler.update(), scheduler.schedule()) == ([("a", 4)], [], [("a", 1)])
+
+
+def test_without_a_slot_nobody_is_let_in():
+    """Kills a slice that counts from the end where more run than have a slot."""
+    assert share_budget([1, 1, 1], [4, 4, 4], 50, 2) == [1, 1, 1]
+    assert share_budget([1, 1], [4, 4], 50, 2) == [1, 1]
