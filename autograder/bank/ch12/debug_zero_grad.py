@@ -34,7 +34,8 @@ _EPISODE = """        log_probs = policy(observations).log_softmax(-1).gather(1,
 
 EXERCISE = Debug(
     "12 policy_repairs.debug_zero_grad",
-    section="12.6",
+    section="12.14",
+    bonus=True,
     topic="training loops",
     grade="tensor",
     probe="ch12.reinforced_policy",

@@ -145,7 +145,7 @@ TRAIN_CARTPOLE = Milestone(
     item=Build(
         "12 ppo_runs.train_cartpole",
         grade="tensor",
-        section="12.10",
+        section="12.9",
         topic="PPO",
         cases=(),
         groups=(),

@@ -31,7 +31,8 @@ _SQUARES = "math.fsum(part * part for part in _score(probabilities, arm)) for ar
 
 EXERCISE = Build(
     "12 rl.optimal_baseline",
-    section="12.5",
+    section="12.13",
+    bonus=True,
     topic="baselines",
     cases=(
         Case((PI, Q)),

@@ -84,7 +84,8 @@ def policy_value_by_a_library(transitions, rewards, discount):
 
 EXERCISE = Build(
     "12 rl.policy_value",
-    section="12.4",
+    section="12.12",
+    bonus=True,
     topic="values",
     cases=(
         Case((((0, 1, 0), (0, 0, 1), (0, 0, 0)), (0, 0, 1), 0.9)),

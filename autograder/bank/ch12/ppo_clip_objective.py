@@ -65,7 +65,7 @@ _CLIPPED = """        plain, limited = ratio * advantage, min(max(ratio, 1 - cli
 
 EXERCISE = Build(
     "12 rl.ppo_clip_objective",
-    section="12.9",
+    section="12.8",
     topic="clipping",
     cases=(
         _at((1.5,), (1.0,)),

@@ -105,7 +105,8 @@ _NOTHING_ELSE = "Gradients flow into ``logits`` and ``values`` and into nothing 
 
 EXERCISE = Build(
     "12 policy.ppo_loss",
-    section="12.10",
+    section="12.17",
+    bonus=True,
     topic="clipped objective",
     grade="tensor",
     probe="ch12.lost",

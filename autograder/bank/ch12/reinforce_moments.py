@@ -19,7 +19,8 @@ _SPREAD = "(probabilities[arm] * (estimates[arm][logit] - mean[logit]) ** 2 for 
 
 EXERCISE = Build(
     "12 rl.reinforce_moments",
-    section="12.5",
+    section="12.13",
+    bonus=True,
     topic="policy gradient",
     cases=(
         Case(((0.5, 0.5), (1, 0))),

@@ -1,4 +1,4 @@
-"""Section 12.8, Generalised advantage estimation: its questions."""
+"""Section 12.8, PPO: use a batch more than once: its questions."""
 
 from __future__ import annotations
 
@@ -8,106 +8,41 @@ from autograder.items import Choice, Question, Slip, lazily
 
 rl = lazily("solutions.ch12.rl")
 
-#: Three steps: their rewards, and the values that a critic gave their states.
-EARNED, SAID = (0.1, 0.2, 1), (0.5, 0.4, 0.2)
-
-
-def _first(gae_lambda: float, discount: float = 0.99) -> float:
-    """The first advantage of three steps that terminate."""
-    ends = (False, False, True)
-    return rl.gae(EARNED, SAID, (*SAID[1:], 0), ends, (False,) * 3, discount, gae_lambda)[0]
-
-
 QUESTIONS = (
     Question(
-        id="12-gae-first",
+        id="12-clip-five",
         kind="derive",
-        title="The first advantage",
+        title="Far out on the wrong side",
         section="12.8",
-        ask="A",
+        ask="objective",
         unit="reward",
-        answer=lambda: _first(0.95),
-        tolerance=0.001,
+        answer=lambda: rl.ppo_clip_objective([math.log(0.5)], [math.log(0.1)], [-1.0]).objective,
+        tolerance=1e-6,
         slips=(
-            Slip("That is lambda = 1: the return minus the value.", value=lambda: _first(1)),
-            Slip("That is lambda = 0: one TD error alone.", value=lambda: _first(0)),
-            Slip("The discount is missing.", value=lambda: _first(0.95, 1.0)),
+            Slip("That is clipped without the minimum: the larger loss counts.", value=-1.2),
+            Slip("An advantage of -1 makes it negative.", value=5),
+            Slip("That is clipped at the other edge.", value=-0.8),
         ),
-        derivation="The TD errors are $-0.004$, $-0.002$ and $0.8$; each counts $0.99\\cdot 0.95$ times less "
-        "than the one before.",
+        derivation="$\\min(\\rho A, \\mathrm{clip}(\\rho) A)$ with $\\rho A = 5\\cdot(-1)$ and $1.2\\cdot(-1)$.",
     ),
     Choice(
-        id="12-lambda-one",
+        id="12-first-minibatch",
         kind="trace",
-        title="Lambda of 1",
+        title="The first minibatch",
         section="12.8",
-        options=("the return minus the value of the state", "the return", "the TD error"),
+        options=(
+            "none is outside; the step is one of a plain actor-critic",
+            "none is outside; the step is one of supervised learning",
+            "a fifth is outside; the step is a clipped one",
+            "all are outside; no sample has a gradient",
+        ),
         correct=0,
-        derivation="The TD errors add up to the return: every $\\gamma V(s_{t+1})$ meets the next error's "
-        "$-V(s_{t+1})$. Only $-V(s_t)$ is left over.",
+        derivation="Before the first step of an iteration the policy is the one that drew the actions: every "
+        "ratio is 1. The gradient of $\\rho A$ is then that of $A \\ln\\pi$.",
         slips={
-            1: "The baseline is still in the sum: minus V of the first state is left over.",
-            2: "That is lambda = 0.",
-        },
-    ),
-    Question(
-        id="12-gae-weight",
-        kind="derive",
-        title="Ten steps ahead",
-        section="12.8",
-        ask="weight",
-        unit="of the TD error",
-        answer=lambda: (0.99 * 0.95) ** 10,
-        tolerance=0.005,
-        slips=(
-            Slip("The discount is missing.", value=lambda: 0.95**10),
-            Slip("Lambda is missing.", value=lambda: 0.99**10),
-            Slip("That is one step ahead.", value=lambda: 0.99 * 0.95),
-        ),
-        derivation="$(\\gamma\\lambda)^{10}$.",
-    ),
-    Question(
-        id="12-gae-half",
-        kind="derive",
-        title="The half-life of credit",
-        section="12.8",
-        ask="half-life",
-        unit="steps",
-        answer=lambda: math.log(0.5) / math.log(0.99 * 0.95),
-        slips=(
-            Slip("That is the horizon 1/(1 - lambda), not a half-life.", value=20),
-            Slip("The discount is missing.", value=lambda: math.log(0.5) / math.log(0.95)),
-            Slip("Lambda is missing.", value=lambda: math.log(0.5) / math.log(0.99)),
-        ),
-        derivation="$(\\gamma\\lambda)^k = 1/2$, so $k = \\ln 0.5/\\ln(\\gamma\\lambda)$.",
-    ),
-    Question(
-        id="12-lambda-for",
-        kind="design",
-        title="A lambda for text",
-        section="12.8",
-        ask="lambda",
-        unit="per token",
-        answer=lambda: 0.5 ** (1 / 20),
-        tolerance=0.001,
-        slips=(
-            Slip("That is 1 - 1/20: it falls to about 1/e in twenty tokens.", value=0.95),
-            Slip("That is 1 - 0.5/20: decay is a power, not a line.", value=0.975),
-        ),
-        derivation="$\\lambda^{20} = 1/2$.",
-    ),
-    Choice(
-        id="12-lambda-monotone",
-        kind="trace",
-        title="Spread over one trajectory",
-        section="12.8",
-        options=("no", "yes", "only with a discount below 1"),
-        correct=0,
-        derivation="Along one trajectory the errors may have different signs, and summing them evens out. More "
-        "noise with a larger lambda is a statement about the estimate of one state over many episodes.",
-        slips={
-            1: "That is true of an estimate's noise over many episodes, not of the steps of one trajectory.",
-            2: "The discount does not decide it: errors of different signs even out either way.",
+            1: "Right about the ratios; but the samples are weighted with advantages, not all alike.",
+            2: "0.2 is the width of the range and no share of the samples.",
+            3: "The policy has not moved yet: every ratio is 1.",
         },
     ),
 )

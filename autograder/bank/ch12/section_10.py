@@ -1,45 +1,28 @@
-"""Section 12.10, PPO solves CartPole: its questions."""
+"""Section 12.10, What carries over to language models: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip, lazily
-
-rl = lazily("solutions.ch12.rl")
-
-
-def _explained(predictions: tuple[float, ...], returns: tuple[float, ...]) -> float:
-    return rl.explained_variance(predictions, returns)
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="12-explained",
-        kind="derive",
-        title="Two critics",
+    Choice(
+        id="12-forgetting",
+        kind="trace",
+        title="Staying near the start",
         section="12.10",
-        parts=(
-            Part(
-                "first critic",
-                "share",
-                lambda: _explained((1, 1, 4, 3), (1, 2, 3, 4)),
-                slips=(
-                    Slip("That takes the mean squared error: variance leaves its mean out.", value=0.4),
-                    Slip("That is the share that is left over.", value=0.55),
-                ),
-            ),
-            Part(
-                "second critic",
-                "share",
-                lambda: _explained((11, 12, 13), (1, 2, 3)),
-                slips=(
-                    Slip(
-                        "The figure is blind to a constant error: an error that never varies has variance 0.", value=0
-                    ),
-                    Slip("That takes the mean squared error; the variance of a constant error is 0.", value=-149),
-                ),
-            ),
+        options=(
+            "a KL penalty against the starting model",
+            "PPO's clipping",
+            "an entropy bonus",
+            "a small discount",
         ),
-        derivation="$1 - \\mathrm{Var}(G - V)/\\mathrm{Var}(G)$. The first critic's errors are 0, 1, $-1$ and 1; the "
-        "second's are all the same.",
+        correct=0,
+        derivation="Clipping limits what one update gains by moving; the next one starts from where the last "
+        "one ended. Only a term that names the starting model holds the policy near it.",
+        slips={
+            1: "Clipping limits one update, not the sum of many.",
+            2: "Entropy keeps the policy from becoming certain, wherever it goes.",
+            3: "A discount says how far rewards reach back, nothing about where the policy started.",
+        },
     ),
 )

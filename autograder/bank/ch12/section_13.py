@@ -1,4 +1,4 @@
-"""Section 12.5, The policy gradient: its questions."""
+"""Section 12.13, The policy gradient without sampling: its questions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ QUESTIONS = (
         id="12-baseline-100",
         kind="derive",
         title="A bad baseline",
-        section="12.5",
+        section="12.13",
+        bonus=True,
         parts=(
             Part(
                 "mean of the first component",
@@ -47,7 +48,8 @@ QUESTIONS = (
         id="12-best-baseline",
         kind="derive",
         title="The best baseline",
-        section="12.5",
+        section="12.13",
+        bonus=True,
         ask="baseline",
         unit="reward",
         answer=lambda: rl.optimal_baseline(PI, Q),

@@ -1,4 +1,4 @@
-"""Section 12.3, Returns: its questions."""
+"""Section 12.12, Returns and values in numbers: its questions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from autograder.items import Question, Slip, lazily
 
 rl = lazily("solutions.ch12.rl")
 
+#: Two states, and the chances of the next one.
+TWO = ((0.5, 0.5), (0.2, 0.8))
+
 
 QUESTIONS = (
     Question(
         id="12-return",
         kind="derive",
         title="Three rewards",
-        section="12.3",
+        section="12.12",
+        bonus=True,
         ask="return",
         unit="reward",
         answer=lambda: rl.discounted_returns([1, 0, 2], 0.5)[0],
@@ -29,7 +33,8 @@ QUESTIONS = (
         id="12-horizon",
         kind="derive",
         title="One for ever",
-        section="12.3",
+        section="12.12",
+        bonus=True,
         ask="value",
         unit="reward",
         answer=lambda: 1 / 0.02,
@@ -40,5 +45,22 @@ QUESTIONS = (
             Slip("That is the horizon of 0.99.", value=100),
         ),
         derivation="$V = 1 + \\gamma V$, so $V = 1/(1-\\gamma)$.",
+    ),
+    Question(
+        id="12-bellman",
+        kind="derive",
+        title="Two states",
+        section="12.12",
+        bonus=True,
+        ask="V(0)",
+        unit="reward",
+        answer=lambda: rl.policy_value(TWO, (1, 0), 0.9)[0],
+        tolerance=0.001,
+        slips=(
+            Slip("That is a reward at every step: state 1 gives none.", value=10),
+            Slip("That is one sweep from V = R.", value=1.45),
+            Slip("That is state 1.", value=lambda: rl.policy_value(TWO, (1, 0), 0.9)[1]),
+        ),
+        derivation="$V_0 = 1 + 0.9\\,(0.5 V_0 + 0.5 V_1)$ and $V_1 = 0.9\\,(0.2 V_0 + 0.8 V_1)$: two equations.",
     ),
 )

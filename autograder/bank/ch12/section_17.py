@@ -1,12 +1,14 @@
-"""Section 12.9, PPO: use a batch more than once: its questions."""
+"""Section 12.17, The parts of PPO: its questions."""
 
 from __future__ import annotations
-
-import math
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 
 rl = lazily("solutions.ch12.rl")
+
+
+def _explained(predictions: tuple[float, ...], returns: tuple[float, ...]) -> float:
+    return rl.explained_variance(predictions, returns)
 
 
 QUESTIONS = (
@@ -14,7 +16,8 @@ QUESTIONS = (
         id="12-clip-table",
         kind="trace",
         title="Four samples",
-        section="12.9",
+        section="12.17",
+        bonus=True,
         options=("the first and the last", "all four", "the first alone", "the second and the third"),
         correct=0,
         derivation="The smaller of two terms counts. The clipped one is the smaller where the ratio has already "
@@ -27,46 +30,11 @@ QUESTIONS = (
         },
     ),
     Question(
-        id="12-clip-five",
-        kind="derive",
-        title="Far out on the wrong side",
-        section="12.9",
-        ask="objective",
-        unit="reward",
-        answer=lambda: rl.ppo_clip_objective([math.log(0.5)], [math.log(0.1)], [-1.0]).objective,
-        tolerance=1e-6,
-        slips=(
-            Slip("That is clipped without the minimum: the larger loss counts.", value=-1.2),
-            Slip("An advantage of -1 makes it negative.", value=5),
-            Slip("That is clipped at the other edge.", value=-0.8),
-        ),
-        derivation="$\\min(\\rho A, \\mathrm{clip}(\\rho) A)$ with $\\rho A = 5\\cdot(-1)$ and $1.2\\cdot(-1)$.",
-    ),
-    Choice(
-        id="12-first-minibatch",
-        kind="trace",
-        title="The first minibatch",
-        section="12.9",
-        options=(
-            "none is outside; the step is one of a plain actor-critic",
-            "none is outside; the step is one of supervised learning",
-            "a fifth is outside; the step is a clipped one",
-            "all are outside; no sample has a gradient",
-        ),
-        correct=0,
-        derivation="Before the first step of an iteration the policy is the one that drew the actions: every "
-        "ratio is 1. The gradient of $\\rho A$ is then that of $A \\ln\\pi$.",
-        slips={
-            1: "Right about the ratios; but the samples are weighted with advantages, not all alike.",
-            2: "0.2 is the width of the range and no share of the samples.",
-            3: "The policy has not moved yet: every ratio is 1.",
-        },
-    ),
-    Question(
         id="12-optimizer-steps",
         kind="derive",
         title="Steps of one iteration",
-        section="12.9",
+        section="12.17",
+        bonus=True,
         parts=(
             Part(
                 "optimizer steps",
@@ -91,5 +59,36 @@ QUESTIONS = (
             ),
         ),
         derivation="256 samples are four minibatches of 64. Each epoch uses every sample once.",
+    ),
+    Question(
+        id="12-explained",
+        kind="derive",
+        title="Two critics",
+        section="12.17",
+        bonus=True,
+        parts=(
+            Part(
+                "first critic",
+                "share",
+                lambda: _explained((1, 1, 4, 3), (1, 2, 3, 4)),
+                slips=(
+                    Slip("That takes the mean squared error: variance leaves its mean out.", value=0.4),
+                    Slip("That is the share that is left over.", value=0.55),
+                ),
+            ),
+            Part(
+                "second critic",
+                "share",
+                lambda: _explained((11, 12, 13), (1, 2, 3)),
+                slips=(
+                    Slip(
+                        "The figure is blind to a constant error: an error that never varies has variance 0.", value=0
+                    ),
+                    Slip("That takes the mean squared error; the variance of a constant error is 0.", value=-149),
+                ),
+            ),
+        ),
+        derivation="$1 - \\mathrm{Var}(G - V)/\\mathrm{Var}(G)$. The first critic's errors are 0, 1, $-1$ and 1; the "
+        "second's are all the same.",
     ),
 )
