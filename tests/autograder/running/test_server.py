@@ -123,7 +123,8 @@ def test_the_reference_has_every_level_whatever_is_drawn(key):
             assert cost.spent == cost.least > 0
 
 
-@pytest.mark.parametrize("program", [another_server, pytest.param(server_of_parts, marks=SYSTEMS)])
+@SYSTEMS
+@pytest.mark.parametrize("program", [another_server, server_of_parts])
 def test_another_right_engine_has_every_level(program):
     """Kills: judges that know the reference only."""
     player = play(inspect.getsource(program))

@@ -120,6 +120,7 @@ def test_the_reward_model_ranks_as_the_judge_does():
     assert not any(value.requires_grad for value in score.model.parameters())
 
 
+@pytest.mark.proof(part="runs")
 @trained
 def test_it_is_wrong_where_it_was_not_trained():
     """A sentence that the judge condemns scores above a flawless one."""

@@ -29,6 +29,10 @@ WIDE = {
     "a schedule": lambda: schedules.draw({f"{s}F{m}": (s + m, s + m + 1) for s in range(3) for m in range(9)}),
 }
 
+#: Drawn twice in the gate; the others beside it. What lies outside is looked for in all of them.
+DAILY = ("a curve", "a grid", "a schedule")
+PROOF = pytest.mark.proof(part="runs")
+
 
 def drawings(picture: Picture) -> list[str]:
     return re.findall(r"<svg .*?</svg>", picture.html(), re.DOTALL)
@@ -40,7 +44,10 @@ def pixels(drawing: str) -> dict[str, float]:
     return {"width": float(found[1]), "least": float(found[2])}
 
 
-@pytest.mark.parametrize("draw", WIDE.values(), ids=WIDE)
+@pytest.mark.parametrize(
+    "draw",
+    [pytest.param(draw, id=name, marks=() if name in DAILY else PROOF) for name, draw in WIDE.items()],
+)
 def test_a_wide_picture_is_drawn_again_for_a_phone(draw, monkeypatch):
     """Kills a picture of which a phone shows the left half, and a second drawing in a notebook."""
     assert len(drawings(draw())) == 1

@@ -94,6 +94,7 @@ def test_the_mean_of_the_arrows_does_not_move():
     assert means[0] == pytest.approx(means[1])
 
 
+@pytest.mark.proof(part="runs")
 def test_a_training_is_drawn_while_it_goes_on(monkeypatch):
     """A drawing after every third row, and each takes the place of the one before."""
     shown = []

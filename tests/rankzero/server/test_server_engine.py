@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -37,7 +38,16 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+#: The options that a gate tries; the others are proved beside it.
+DAILY = ("reuse", "preemption", "small budget", "whole prompts")
+
+
+def _with_marks() -> list[Any]:
+    proof = pytest.mark.proof(part="runs")
+    return [pytest.param(options, marks=[] if name in DAILY else proof, id=name) for name, options in OPTIONS.items()]
+
+
+@pytest.mark.parametrize("options", _with_marks())
 def test_everybody_gets_the_text_that_she_gets_alone(options):
     """Kills a mask that lets rows see each other, positions that count padding, a block that two sequences write."""
     serving = engine(**options)
