@@ -24,7 +24,8 @@ SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
 def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
     """The idle time of a pipeline as a share of the total time: ``(p - 1) / (v m + p - 1)``.
 
-    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p.
+    Exact under GPipe, 1F1B and interleaving, for equal stages and free transfers; with several chunks, m must be a
+    multiple of p.
 
     Args:
         stages: p, ranks in the pipeline; at least 1. One rank never idles: 0.0.
@@ -40,7 +41,8 @@ def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> 
 def bubble_overhead(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
     """The idle time of a pipeline over its useful time: ``(p - 1) / (v m)``. It may be more than 1.
 
-    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p.
+    Exact under GPipe, 1F1B and interleaving, for equal stages and free transfers; with several chunks, m must be a
+    multiple of p.
 
     Args:
         stages: p, ranks in the pipeline; at least 1. One rank never idles: 0.0.

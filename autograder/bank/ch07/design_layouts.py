@@ -107,8 +107,9 @@ DESIGNS = (
         "Lay out Llama 3 70B on 64 GPUs",
         DENSE,
         "Start with memory. ZeRO-1 leaves 4 bytes per parameter on every replica, so the states fit only if TP and PP "
-        "divide the model by eight or more. ZeRO-3 divides them by all 64 GPUs, whatever TP and PP are. Activations "
-        "come on top: without recomputation, those of a single sequence do not fit with TP 1 and just fit with TP 2."
+        "divide the model by eight or more. ZeRO-3 divides nearly all of them by 64, whatever TP and PP are. "
+        "Activations come on top: without recomputation, those of a single sequence do not fit with TP 1, and with TP "
+        "2 just fit under ZeRO-3, on at most two stages."
         "\n\n"
         "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
         "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "

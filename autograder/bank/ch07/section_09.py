@@ -40,7 +40,8 @@ QUESTIONS = (
         derivation=(
             "An expert expects 16 of the 1,024 assignments. Random counts scatter around their mean by about its "
             "square root, here 4. On a bell curve, the largest of 64 draws is on average 2.3 deviations above the "
-            "mean. These counts are a little skewed, so it is about 10 rows more than 16."
+            "mean. These counts are a little skewed, so it is about 10 rows more than 16. A single draw, as in the run "
+            "below, may be some rows off."
         ),
     ),
 )

@@ -43,6 +43,7 @@ def test_the_rows_are_the_layouts_of_their_sources():
     assert [run.job.global_batch // run.layout.dp for run in RUNS[-2:]] == [32, 16]
     assert [run.job.micro_batch for run in FULLY_SHARDED] == [4, 2, 1] * 2
     assert all(layout.candidates(run.job) for run in PIPELINES[:3])
+    assert {run.layout.tp for run in PIPELINES} == {8}  # what the page trusts it on
 
 
 @pytest.mark.parametrize("run", PIPELINES, ids=lambda run: f"{run.job.model.name}, {run.job.gpus}")

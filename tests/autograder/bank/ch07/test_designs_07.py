@@ -276,6 +276,15 @@ def one(name: str, **choices: int) -> Priced:
     return priced(TASKS[name], **{**none, **choices})
 
 
+def test_with_tp_2_only_zero_3_and_two_stages_fit():
+    """What the card's explanation says of layouts without recomputation: none fits with TP 1, and few with TP 2."""
+    task, built = TASKS["70b"], set()
+    for tp, pp, zero in product((1, 2), (1, 2, 4, 8, 16), (1, 3)):
+        if one("70b", tp=tp, pp=pp, zero=zero).memory <= task.room:
+            built.add((tp, pp, zero))
+    assert built == {(2, 1, 3), (2, 2, 3)}
+
+
 def test_why_a_stage_is_slower_with_fewer_weights():
     """TP 2 with ZeRO-3, alone and with four stages: gathering takes nearly as long, four times as often."""
     alone, two, staged = (one("70b", tp=2, pp=stages, zero=3) for stages in (1, 2, 4))
