@@ -44,7 +44,7 @@ MOST_DERIVED = 1 / 3
 MOST_HOURS: dict[tuple[PartName, ...], float] = {
     ("I. Foundations",): 8.0,
     ("II. Parallelism", "Capstone"): 14.0,
-    ("III. Serving",): 11.0,
+    ("III. Serving",): 10.75,
 }
 #: Words of the opening page before its first program.
 MOST_BEFORE = 150

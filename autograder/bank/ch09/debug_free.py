@@ -47,7 +47,7 @@ def _unshared(rng: Random) -> Case:
 
 EXERCISE = Debug(
     "09 block_pool.debug_free",
-    section="9.8",
+    section="9.16",
     topic="prefix cache",
     wrong=wrong_free,
     cases=(
@@ -98,6 +98,7 @@ EXERCISE = Debug(
             edit=("reversed(tables[sequence])", "tables[sequence]"),
         ),
     ),
+    bonus=True,
     promises=(
         Promise("from the last to the first", edit=("reversed(tables[sequence])", "tables[sequence]")),
         Promise(

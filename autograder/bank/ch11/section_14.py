@@ -127,6 +127,40 @@ QUESTIONS = (
         "target pass of 50 ms.",
     ),
     Question(
+        id="11-best-k",
+        kind="derive",
+        title="The best draft length",
+        section="11.14",
+        bonus=True,
+        parts=(
+            Part(
+                "best k",
+                "drafts",
+                lambda: speculative.optimal_draft_length(0.7, 10 / 50, 8),
+                tolerance=0,
+                slips=(
+                    Slip("That gives the most tokens per pass: drafts cost time.", value=8),
+                    Slip("Close, but a little slower than the best.", value=4),
+                    Slip("Close, but a little slower than the best.", value=2),
+                ),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: speed(0.7, 3, 10 / 50),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is k = 4.", value=lambda: speed(0.7, 4, 10 / 50)),
+                    Slip("That is k = 8.", value=lambda: speed(0.7, 8, 10 / 50)),
+                    Slip("That is k = 2.", value=lambda: speed(0.7, 2, 10 / 50)),
+                    Slip("The draft is free there.", value=lambda: tokens(0.7, 3)),
+                    Slip("The draft is charged once per round there.", value=lambda: tokens(0.7, 3) / 1.2),
+                ),
+            ),
+        ),
+        derivation=TOKENS + " Divide by $k \\cdot 10/50 + 1$ and compare $k = 0, \\dots, 8$.",
+    ),
+    Question(
         id="11-below-half",
         kind="derive",
         title="Half of the drafts rejected",
