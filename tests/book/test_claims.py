@@ -146,4 +146,4 @@ def test_what_is_said_of_later_chapters_and_of_drafts():
     """Chapter 2 sends nobody to a later use of ``ring_shift``; chapter 11 counts EAGLE's passes."""
     told = next(cell for cell in prose(2).split("\n\n") if "**Build** (optional) `ring_shift`" in cell)
     assert re.findall(r"chapters? (\d+)", told) == []
-    assert re.search(r"EAGLE: a small head on the target's hidden states, run \$k\$ times for \$k\$ guesses", prose(11))
+    assert re.search(r"a small head on the target's hidden states that runs \$k\$ times for \$k\$ guesses", prose(11))
