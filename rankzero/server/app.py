@@ -180,7 +180,13 @@ class Front:
             _check_constraint_fits(constraint, limit)
         try:
             pending.request = engine.submit(
-                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **protocol.sampling(asked)
+                tokens,
+                limit,
+                on_text=on_text,
+                on_end=on_end,
+                constraint=constraint,
+                salt=asked.cache_salt or "",
+                **protocol.sampling(asked),
             )
         except QueueFull as error:
             raise Refused(429, f"{error}; try again later", None, "queue_full", RETRY_AFTER) from None

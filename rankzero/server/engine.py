@@ -133,9 +133,9 @@ class Engine:
         """The steps so far."""
         return list(self.log.steps)
 
-    def tokens(self, name: str) -> list[int]:
-        """The tokens of a request that has not ended: its prompt and what it has generated."""
-        return list(self._live[name].tokens)
+    def found(self, name: str) -> tuple[int, int]:
+        """Of a request that waits: its cached tokens without its last, and how many of their blocks are held."""
+        return self.memory.found(self._live[name].tokens, self._live[name].salt)
 
     def trace(self) -> list[Event]:
         """The events so far."""
@@ -155,6 +155,7 @@ class Engine:
         on_end: Callable[[Request], None] | None = None,
         name: str | None = None,
         constraint: Constraint | None = None,
+        salt: str = "",
         **sampling: Unpack[SamplingOptions],
     ) -> Request:
         """Queue a request.
@@ -167,6 +168,7 @@ class Engine:
             on_end: called with the request when it has ended, on the engine's thread.
             name: a name that no other request of this engine has ever had; None makes one up.
             constraint: a fresh constraint, before its first token; the answer satisfies it whatever ``max_tokens`` is.
+            salt: the request shares cached blocks only with requests of the same salt.
             sampling: ``temperature``, ``top_k``, ``top_p``, ``stop``, ``seed``, ``ignore_eos`` and ``logprobs`` of
                 :class:`rankzero.server.request.Sampling`; greedy without them.
 
@@ -182,7 +184,7 @@ class Engine:
             check_constraint(constraint, how)
         detokenizer = self.parts.detokenizer(self.tokenizer.vocabulary, how.stop)
         request = Request(
-            self._name(name), tuple(prompt), how, detokenizer, self.log.now(), on_text, on_end, constraint
+            self._name(name), tuple(prompt), how, detokenizer, self.log.now(), on_text, on_end, constraint, salt
         )
         self._inbox.put(request)
         return request
@@ -408,4 +410,4 @@ class _PoolView:
 
     def cached(self, request: str) -> tuple[int, int]:
         """Of a waiting request: its cached tokens without its last, and how many of their blocks are held."""
-        return self._engine.memory.found(self._engine.tokens(request))
+        return self._engine.found(request)

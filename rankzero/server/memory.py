@@ -52,23 +52,23 @@ class Memory:
         """The number of blocks that this request alone holds: so many join the queue when it leaves."""
         return sum(self.pool.holders[block] == 1 for block in self.table(name)) if name in self._lengths else 0
 
-    def found(self, tokens: Sequence[int]) -> tuple[int, int]:
+    def found(self, tokens: Sequence[int], salt: str = "") -> tuple[int, int]:
         """Of a request that begins: its known tokens, in whole blocks, and how many of these blocks requests hold.
 
         The last of its tokens is never known, because its logits are needed for the next one.
         """
-        blocks = self.pool.match(tokens) if self.reuse else []
+        blocks = self.pool.match(tokens, salt) if self.reuse else []
         return len(blocks) * self.block_size, sum(self.pool.holders[block] > 0 for block in blocks)
 
-    def share(self, name: str, tokens: Sequence[int]) -> int:
-        """Let a request that has no blocks yet share those of its longest known beginning.
+    def share(self, name: str, tokens: Sequence[int], salt: str = "") -> int:
+        """Let a request that has no blocks yet share those of its longest known beginning under its salt.
 
         Returns:
             How many of its tokens have keys and values now: those of the shared blocks, or what it has computed.
         """
         if name not in self._lengths:
             if self.reuse:
-                self._lengths[name] = self.pool.share(name, tokens)
+                self._lengths[name] = self.pool.share(name, tokens, salt)
             else:
                 self.pool.allocate(name, 0)
                 self._lengths[name] = 0
@@ -83,10 +83,10 @@ class Memory:
         self.pool.append(name, max(0, length - self._lengths[name]))
         self._lengths[name] = max(length, self._lengths[name])
 
-    def remember(self, name: str, tokens: Sequence[int]) -> None:
-        """Name the full blocks of ``tokens``, the first tokens of a request, which have been computed."""
+    def remember(self, name: str, tokens: Sequence[int], salt: str = "") -> None:
+        """Name the full blocks of a request's first tokens, which have been computed, under its salt."""
         if self.reuse and name in self._lengths:
-            self.pool.keep(name, tokens)
+            self.pool.keep(name, tokens, salt)
 
     def release(self, name: str) -> None:
         """Release all blocks of a request; those with a name can still be found."""

@@ -234,6 +234,6 @@ def _asked(request: Request) -> JobRequest:
         how.temperature,
         [draws.random() for _ in range(how.max_tokens)],
         how.stop,
-        "",
+        request.salt,
         request.constraint,
     )

@@ -40,13 +40,13 @@ class PrefixPool(Protocol):
     def append(self, sequence: str, tokens: int = 1) -> list[int]:
         """Make room for more tokens, and return the block table."""
 
-    def share(self, sequence: str, tokens: Sequence[int]) -> int:
+    def share(self, sequence: str, tokens: Sequence[int], salt: str = "") -> int:
         """Create a sequence from the blocks of its longest known beginning, and return how many tokens these hold."""
 
-    def match(self, tokens: Sequence[int]) -> list[int]:
+    def match(self, tokens: Sequence[int], salt: str = "") -> list[int]:
         """The blocks of the longest known beginning, without the block of the last token."""
 
-    def keep(self, sequence: str, tokens: Sequence[int]) -> None:
+    def keep(self, sequence: str, tokens: Sequence[int], salt: str = "") -> None:
         """Name the full blocks of a sequence's first tokens, which are computed."""
 
     def free(self, sequence: str) -> None:

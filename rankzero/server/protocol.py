@@ -1,6 +1,7 @@
 """Requests in the protocol of OpenAI's API, as far as this server supports it; everything else is refused.
 
-Two fields are not OpenAI's but the server's own: ``top_k`` and ``ignore_eos``. ``user`` is accepted and has no effect.
+Three fields are not OpenAI's but the server's own: ``top_k``, ``ignore_eos`` and, as in vLLM, ``cache_salt``. ``user``
+is accepted and has no effect.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class SharedFields(Form):
     stream_options: StreamOptions | None = None
     user: str | None = None
     ignore_eos: Flag = False
+    cache_salt: Nonempty | None = None
 
     @model_validator(mode="after")
     def _check_stream(self) -> Self:

@@ -91,6 +91,7 @@ class Request:
         arrival: when it was submitted, seconds on the engine's clock.
         on_text, on_end: called with each piece of text, and when the request has ended.
         constraint: which tokens may come next; None allows all.
+        salt: it shares cached blocks only with requests of the same salt.
         output: tokens of the answer so far, including the end-of-sequence token.
         text: the answer so far, without text that the detokenizer holds back.
         chosen: how each token was drawn, if ``sampling.logprobs`` asks for it.
@@ -112,6 +113,7 @@ class Request:
     on_text: Callable[[Request, str], None] | None = None
     on_end: Callable[[Request], None] | None = None
     constraint: Constraint | None = None
+    salt: str = ""
     output: list[int] = field(default_factory=list)
     text: str = ""
     chosen: list[Chosen] = field(default_factory=list)

@@ -69,14 +69,14 @@ class Runner:
 
         The request's last token is never taken from the cache, because its logits are needed for the next one.
         """
-        request.computed = self.memory.share(request.name, request.tokens)
+        request.computed = self.memory.share(request.name, request.tokens, request.salt)
         if not request.preemptions:
             request.cached_tokens += request.computed
         return request.computed
 
     def keep(self, request: Request) -> None:
         """Put the tokens that a request has computed into the prefix cache."""
-        self.memory.remember(request.name, request.tokens[: request.computed])
+        self.memory.remember(request.name, request.tokens[: request.computed], request.salt)
 
     def drop(self, request: Request) -> None:
         """Release a request's memory; what it has computed stays in the prefix cache while there is room."""
@@ -89,7 +89,7 @@ class Runner:
 
         The request's last token is never taken from the cache, because its logits are needed for the next one.
         """
-        begin = max(request.computed, self.memory.share(request.name, request.tokens[: goal + 1]))
+        begin = max(request.computed, self.memory.share(request.name, request.tokens[: goal + 1], request.salt))
         self.memory.grow(request.name, goal)
         if not request.preemptions:
             request.cached_tokens += begin - request.computed

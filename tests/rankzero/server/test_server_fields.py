@@ -12,6 +12,7 @@ from openai.resources.completions import Completions
 from served import PARTS, TOKENIZER, ask, client, model
 
 from rankzero.server import protocol, serve
+from solutions.ch11.engine import EngineCore
 
 COMPLETION, CHAT = "/v1/completions", "/v1/chat/completions"
 TEXT = {"model": "tiny", "prompt": "A", "max_tokens": 2}
@@ -192,3 +193,27 @@ def test_a_model_by_name(server):
     with pytest.raises(openai.NotFoundError, match="there is no model 'meta/llama', only 'tiny'") as refused:
         client(server).models.retrieve("meta/llama")
     assert (refused.value.param, refused.value.code) == ("model", "model_not_found")
+
+
+@pytest.mark.parametrize("core", [{}, {"core": EngineCore}], ids=["the course's engine", "an engine core"])
+def test_only_requests_of_one_salt_share_blocks(core):
+    """Kills a salt that is read and dropped, in either engine; a request without one shares with its like."""
+    asked = TEXT | {"prompt": "Alice was beginning to get very tired", "temperature": 0}
+    salts = [None, None, "mine", "mine", "yours", None]
+    with serve(model(), TOKENIZER, PARTS, block_size=4, **core) as running:
+        answers = [
+            json.loads(ask(running.url, COMPLETION, asked | ({"cache_salt": salt} if salt else {}))[2])
+            for salt in salts
+        ]
+    cached = [answer["usage"]["prompt_tokens_details"]["cached_tokens"] for answer in answers]
+    assert [found > 0 for found in cached] == [False, True, False, True, False, True]
+    assert len({answer["choices"][0]["text"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("path", [COMPLETION, CHAT])
+@pytest.mark.parametrize(("salt", "code"), [("", "missing"), (3, "wrong_type"), ("\ud800", "out_of_range")])
+def test_a_salt_that_is_none_is_refused(server, path, salt, code):
+    """Kills half of a surrogate pair that would reach the hash, and with it the engine's thread."""
+    status, error = error_of(server, path, cache_salt=salt)
+    assert (status, error["param"], error["code"]) == (400, "cache_salt", code)
+    assert ask(server.url, path, TALK if path == CHAT else TEXT)[0] == 200
