@@ -254,7 +254,7 @@ GLOSSARY = (
     ),
     Term(
         "GRPO",
-        "13.12",
+        "13.7",
         "A policy-gradient method without a critic: the baseline is the mean reward of several responses to "
         "one prompt.",
         ("group relative policy optimization",),
@@ -279,7 +279,7 @@ GLOSSARY = (
     ),
     Term(
         "KL",
-        "13.6",
+        "13.5",
         "Kullback-Leibler divergence: how far one distribution is from another, here the policy from the reference.",
         ("KL divergence", "Kullback-Leibler divergence"),
     ),
@@ -300,7 +300,7 @@ GLOSSARY = (
     ),
     Term(
         "LoRA",
-        "13.13",
+        "13.21",
         "Low-rank adaptation: the weights stay frozen, and a product of two thin matrices beside each of them "
         "is trained.",
         ("low-rank adaptation", "adapter"),
@@ -450,12 +450,12 @@ GLOSSARY = (
     ),
     Term(
         "reward hacking",
-        "13.11",
+        "13.10",
         "A policy that raises the reward model's score while what the score stands for gets worse.",
     ),
     Term(
         "reward model",
-        "13.3",
+        "13.2",
         "A model trained on preferences that gives a response a score.",
     ),
     Term(

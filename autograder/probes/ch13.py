@@ -1,4 +1,4 @@
-"""Drivers of chapter 13: the gradient of a loss, and two small networks that learn from one batch.
+"""Drivers of chapter 13: the gradient of a loss, and small networks that learn from one batch.
 
 All answers are values.
 """
@@ -52,3 +52,18 @@ def learned(program, seed, tokens, prompt_length, mask, scores, reference, rate=
     parameters = [*policy.parameters(), *critic.parameters()]
     program(policy, critic, Descent(parameters, rate), tokens, prompt_length, mask, scores, reference, **options)
     return [parameter.detach() for parameter in parameters]
+
+
+def stepped(program, seed, tokens, *others, rate=0.5, **options):
+    """A small policy learns from one batch by gradient descent; its weights afterwards and the statistics count."""
+    generator = torch.Generator().manual_seed(seed)
+    vocab, width = max(int(tokens.max()) + 1, 5), 4
+
+    def made(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    table, head = torch.nn.Embedding(vocab, width), torch.nn.Linear(width, vocab, bias=False)
+    table.weight, head.weight = (torch.nn.Parameter(made(*m.weight.shape)) for m in (table, head))
+    policy = torch.nn.Sequential(table, head)
+    told = program(policy, Descent(policy.parameters(), rate), tokens, *others, **options)
+    return [parameter.detach() for parameter in policy.parameters()], told

@@ -42,7 +42,7 @@ _BYTES = {name: worked(rlhf_bytes, name, 1.0, pick="total") for name in ("ppo", 
 
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
-        "13.6",
+        "13.4",
         "A negative KL is noise of a sample",
         "The KL of this response is negative: the policy is less confident than the reference, and its reward rises "
         "with beta.",
@@ -53,7 +53,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _SCHULMAN,
     ),
     Correction(
-        "13.7",
+        "13.6",
         "k3 is the better estimator near the reference, and another loss",
         "k3 estimates KL(pi||ref) without bias and with less variance than k1, so it is the one to use, as a loss too.",
         "Less variance holds only near the reference: for (.9, .05, .05) against uniform the variances are "
@@ -65,7 +65,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         f"{_SCHULMAN}; {_TANG}",
     ),
     Correction(
-        "13.11",
+        "13.19",
         "The formula for the KL of best-of-n is an upper bound",
         "The KL of best-of-n is ln n - (n - 1)/n.",
         f"For n = 16 that is {_BOUND:.3f}. Over four equally likely responses best-of-16 is only {_EXACT.value:.3f} "
@@ -75,7 +75,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         "Beirami et al. (2024), arXiv:2401.01879",
     ),
     Correction(
-        "13.13",
+        "13.21",
         "How many models RLHF needs depends on the method",
         "RLHF holds four models, so it needs four times the memory of a model.",
         f"PPO has four, but two of them are trained: with Adam in mixed precision that is {_BYTES['ppo'].value:.0f} "

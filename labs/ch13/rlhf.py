@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from rankzero import checks
@@ -207,3 +207,48 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     checks.require(rewards.dim() == 1, "be 1-D", rewards=tuple(rewards.shape))
     checks.require(len(rewards) % group_size == 0, "be whole groups", rewards=rewards)
     raise NotImplementedError("13-group-advantages: not written yet")
+
+
+def rlhf_step(
+    policy: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    tokens: Tensor,
+    prompt_length: int,
+    old_log_probs: Tensor,
+    scores: Tensor,
+    ref_log_probs: Tensor,
+    orders: Tensor,
+    group_size: int,
+    eos: int = 2,
+    clip: float = 0.2,
+    beta: float = 0.0,
+) -> list[LossStats]:
+    """Learn from a batch that is written and scored: GRPO with a price on distance.
+
+    The advantages of the whole batch come first. Then each row of ``orders`` is one update, from the rows of the batch
+    that it names. Its loss is :func:`policy_loss`, plus ``beta`` times the mean over the same real tokens of k2, half
+    the squared log-ratio of policy and reference.
+
+    Args:
+        policy: from tokens [b, S] to logits [b, S, V].
+        optimizer: of its parameters.
+        tokens: prompts and responses, [B, S]; what stands behind a response's first ``eos`` means nothing.
+        prompt_length: P, at least 1 and below S.
+        old_log_probs: of the responses under the policy that wrote them, [B, S - P]. Behind ``eos`` they and those of
+            the reference may be anything, nan and infinities too.
+        scores: one for each response, [B]; the answers to one prompt are next to each other.
+        ref_log_probs: of the responses under the reference, [B, S - P].
+        orders: the rows of each update, [U, b], integers.
+        group_size: G, at least 2.
+        eos: the token that ends a response.
+        clip: epsilon; positive.
+        beta: price of a nat, per token; not negative. 0: nobody looks at ``ref_log_probs``.
+
+    Returns:
+        The statistics of each update, in order.
+
+    Source: Shao et al. (2024), arXiv:2402.03300; the price as in Tang and Munos (2025), arXiv:2506.09477.
+    """
+    checks.count(1, tokens.shape[1] - 1, prompt_length=prompt_length)
+    checks.amount(beta=beta)
+    raise NotImplementedError("13-rlhf-step: not written yet")

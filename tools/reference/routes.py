@@ -21,7 +21,7 @@ EVENING = {
     "3.7": "and why that costs almost the same on eight ranks as on a thousand",
     "5.6": "eight copies of the same memory, and how to keep one",
     "9.6": "an operating system's oldest trick, played on a GPU",
-    "13.11": "a model that learns to please its judge",
+    "13.10": "a model that learns to please its judge",
 }
 #: The chapters that somebody needs who comes for one thing.
 TOPICS = {

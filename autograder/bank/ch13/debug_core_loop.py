@@ -74,8 +74,9 @@ _CORE = "loss = ((0.5 * error.square() - gain) * mask).sum() / mask.sum()"
 
 EXERCISE = Debug(
     "13 rlhf_repairs.debug_core_loop",
-    section="13.10",
+    section="13.18",
     topic="one step of RLHF",
+    bonus=True,
     grade="tensor",
     probe="ch13.learned",
     tolerance=1e-5,

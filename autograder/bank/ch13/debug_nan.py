@@ -37,9 +37,8 @@ def nan_by_index(log_probs, old_log_probs, advantages, mask):
 
 EXERCISE = Debug(
     "13 rlhf_repairs.debug_nan",
-    section="13.9",
+    section="13.8",
     topic="losses with masks",
-    bonus=True,
     grade="tensor",
     probe="ch13.sent_back",
     tolerance=1e-5,

@@ -19,8 +19,9 @@ _SHIFT = "logits[:, :-1].log_softmax(-1).gather(-1, tokens[:, 1:].unsqueeze(-1))
 
 EXERCISE = Debug(
     "13 rlhf_repairs.debug_shift",
-    section="13.4",
+    section="13.12",
     topic="log-probabilities of responses",
+    bonus=True,
     grade="tensor",
     tolerance=1e-5,
     wrong=wrong_shift,

@@ -49,8 +49,9 @@ def moments_by_a_library(p, q, estimator):
 
 EXERCISE = Build(
     "13 kl.estimator_moments",
-    section="13.6",
+    section="13.15",
     topic="KL estimators",
+    bonus=True,
     cases=(
         Case(((0.5, 0.3, 0.2), (0.4, 0.4, 0.2), "k1")),
         Case(((0.5, 0.3, 0.2), (0.4, 0.4, 0.2), "k2")),

@@ -63,8 +63,9 @@ def gradient_by_the_score(logits, reference_logits, estimator, placement):
 
 EXERCISE = Build(
     "13 kl.expected_kl_gradient",
-    section="13.7",
+    section="13.16",
     topic="gradients of KL terms",
+    bonus=True,
     tolerance=1e-8,
     cases=(*(Case((*_LOGITS, *place)) for place in PLACES),),
     groups=(

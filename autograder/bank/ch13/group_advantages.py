@@ -58,7 +58,7 @@ _GROUPS = "    groups = rewards.view(-1, group_size)\n    centred = groups - gro
 
 EXERCISE = Build(
     "13 rlhf.group_advantages",
-    section="13.12",
+    section="13.7",
     topic="advantages in groups",
     grade="tensor",
     tolerance=1e-5,

@@ -36,8 +36,9 @@ def estimates_by_a_series(log_p, log_q):
 
 EXERCISE = Build(
     "13 kl.kl_estimates",
-    section="13.6",
+    section="13.15",
     topic="KL estimators",
+    bonus=True,
     tolerance=1e-6,
     cases=(
         Case((-1.2, -1.0)),

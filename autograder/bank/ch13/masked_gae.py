@@ -99,8 +99,9 @@ def gae_by_lambda_returns(rewards, values, mask, discount=1.0, gae_lambda=0.95):
 
 EXERCISE = Build(
     "13 rlhf.masked_gae",
-    section="13.8",
+    section="13.17",
     topic="advantages with masks",
+    bonus=True,
     grade="tensor",
     tolerance=1e-5,
     cases=(

@@ -54,8 +54,9 @@ def whiten_by_index(values, mask, eps=1e-8):
 
 EXERCISE = Build(
     "13 rlhf.masked_whiten",
-    section="13.8",
+    section="13.17",
     topic="advantages with masks",
+    bonus=True,
     grade="tensor",
     tolerance=1e-5,
     cases=(

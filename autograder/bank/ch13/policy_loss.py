@@ -71,7 +71,7 @@ _FACTOR = ("values.masked_fill(~real, 0).sum()", "(values * real).sum()")
 
 EXERCISE = Build(
     "13 rlhf.policy_loss",
-    section="13.9",
+    section="13.8",
     topic="losses with masks",
     grade="tensor",
     probe="ch13.sent_back",

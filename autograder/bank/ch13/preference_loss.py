@@ -31,8 +31,9 @@ def preference_by_softplus(chosen, rejected):
 
 EXERCISE = Build(
     "13 rlhf.preference_loss",
-    section="13.3",
+    section="13.13",
     topic="preferences",
+    bonus=True,
     grade="tensor",
     probe="ch13.sent_back",
     tolerance=1e-5,

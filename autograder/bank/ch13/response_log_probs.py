@@ -16,7 +16,7 @@ def _extreme(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "13 rlhf.response_log_probs",
-    section="13.4",
+    section="13.3",
     topic="log-probabilities of responses",
     grade="tensor",
     probe="ch13.sent_back",

@@ -61,7 +61,7 @@ def mask_by_loop(tokens, eos):
 
 EXERCISE = Build(
     "13 rlhf.response_mask",
-    section="13.4",
+    section="13.3",
     topic="masks of responses",
     grade="tensor",
     cases=(

@@ -41,8 +41,9 @@ def _lighter_corners(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "13 rlhf_memory.rlhf_bytes",
-    section="13.13",
+    section="13.21",
     topic="memory by role",
+    bonus=True,
     cases=(
         Case(("ppo", 7e9)),
         Case(("ppo", 7e9), {"masters": False}),

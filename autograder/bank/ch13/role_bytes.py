@@ -38,8 +38,9 @@ _ROLE_PARTS = '    return parts | {"total": sum(parts.values())}\n'
 
 EXERCISE = Build(
     "13 rlhf_memory.role_bytes",
-    section="13.13",
+    section="13.21",
     topic="memory by role",
+    bonus=True,
     cases=(
         Case((7e9, True)),
         Case((7e9, False)),

@@ -1,40 +1,29 @@
-"""Section 13.3, The reward model: its questions."""
+"""Section 13.3, Write, then look again: its questions."""
 
 from __future__ import annotations
 
-import math
-
-from autograder.items import Part, Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="13-bt",
-        kind="derive",
-        title="A gap of one",
+    Choice(
+        id="13-unshifted",
+        kind="debug",
+        title="One place too far",
         section="13.3",
-        parts=(
-            Part(
-                "P(chosen is preferred)",
-                "",
-                lambda: 1 / (1 + math.exp(-1)),
-                0.001,
-                (
-                    Slip("That would be no gap at all.", value=0.5),
-                    Slip("That is the chance of the rejected one.", value=lambda: 1 / (1 + math.e)),
-                ),
-            ),
-            Part(
-                "loss of the pair",
-                "nats",
-                lambda: math.log1p(math.exp(-1)),
-                0.001,
-                (
-                    Slip("That is the loss without a gap.", value=lambda: math.log(2)),
-                    Slip("Chosen and rejected are swapped.", value=lambda: math.log1p(math.e)),
-                ),
-            ),
+        options=(
+            "It runs, and every number is the log-probability of another event.",
+            "It stops: there are no logits for the last token.",
+            "It runs, and the numbers are the right ones, one place late.",
+            "It runs, and only the first word's number is wrong.",
         ),
-        derivation="The chance is the sigmoid of the gap, $\\sigma(1) = 1/(1 + e^{-1})$; the loss is the negative of "
-        "its natural logarithm.",
+        correct=0,
+        derivation="There are logits after every token, so slices of both have the same length and nothing is out of "
+        "range. The logits after a word are asked how likely that same word is as the next one: a number, and a wrong "
+        "one at every place.",
+        slips={
+            1: "There are: a pass gives logits after every token, those after the last one speak of what comes next.",
+            2: "The row of tokens was not shifted along: each number belongs to a pair that does not occur.",
+            3: "Each place asks the logits after a word about that word itself: all are wrong.",
+        },
     ),
 )

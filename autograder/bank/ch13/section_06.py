@@ -1,50 +1,30 @@
-"""Section 13.6, How far, from samples: its questions."""
+"""Section 13.6, Where you put it: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice, Question, Slip, lazily
-
-kl = lazily("solutions.ch13.kl")
-
-P, Q = (0.5, 0.5), (0.25, 0.75)
-
-
-def _bias() -> float:
-    """Mean of k2 minus the divergence, which k1 estimates without bias."""
-    return kl.estimator_moments(P, Q, "k2")[0] - kl.estimator_moments(P, Q, "k1")[0]
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="13-kl-k2",
-        kind="derive",
-        title="The bias of k2",
-        section="13.6",
-        ask="mean of k2 minus KL",
-        unit="nats",
-        answer=_bias,
-        tolerance=0.01,
-        slips=(
-            Slip("k1 and k3 are unbiased; k2 is not.", value=0),
-            Slip("That is the mean of k2: subtract the KL.", value=lambda: kl.estimator_moments(P, Q, "k2")[0]),
-            Slip(
-                "Those samples came from q: the policy p draws them.",
-                value=lambda: kl.estimator_moments(Q, P, "k2")[0] - kl.estimator_moments(Q, P, "k1")[0],
-            ),
-        ),
-        derivation="$E[k_2] = \\tfrac12 \\cdot \\tfrac12 \\ln^2\\tfrac{0.5}{0.25} + \\tfrac12 \\cdot \\tfrac12 "
-        "\\ln^2\\tfrac{0.5}{0.75}$ and $\\mathrm{KL} = \\tfrac12 \\ln\\tfrac{0.5}{0.25} + \\tfrac12 "
-        "\\ln\\tfrac{0.5}{0.75}$.",
-    ),
     Choice(
-        id="13-quietest",
+        id="13-right-loss",
         kind="trace",
-        title="The quieter estimator",
+        title="Four programs are left",
         section="13.6",
-        options=("k1", "k3"),
+        options=(
+            "k2 as a loss, and no other",
+            "k3 as a loss, and no other",
+            "both uses of k3: it estimates the divergence without bias",
+            "k2 in the reward, and no other",
+        ),
         correct=0,
-        derivation="Where the policy is far from the reference, a rare token whose $d$ is strongly negative counts "
-        "$e^{-d}$ in k3 and $d$ alone in k1.",
-        slips={1: "That holds close to the reference. Here d is -1.9 for the rare tokens, and e^-d is 6.7."},
+        derivation="$k_2 = d^2/2$ has the gradient $d\\,\\nabla\\log\\pi$: each outcome's score times its log-ratio, "
+        "which is $k_1$ in the reward. $k_3$ has $(1 - \\pi_{\\text{ref}}/\\pi)\\nabla\\log\\pi$. The 1 has the mean "
+        "0, and the rest is $-\\sum \\pi_{\\text{ref}} \\nabla\\log\\pi$, the gradient of the other divergence. In "
+        "the reward an estimate has to weigh the score with $d$; $k_2$ and $k_3$ are other numbers.",
+        slips={
+            1: "Its gradient is that of the other divergence, KL(ref||pi).",
+            2: "Its mean is right. That says nothing about its gradient, as k1 as a loss shows.",
+            3: "It weighs the score with d^2/2, which has no sign: it pushes down what is far in either direction.",
+        },
     ),
 )

@@ -1,40 +1,34 @@
-"""Section 13.7, Where it is put: its questions."""
+"""Section 13.7, Compare answers with each other: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice
+from autograder.items import Estimate, Landmark, Slip, lazily
 
-#: The divergences of the two questions about a loss.
-DIVERGENCES = ("zero", "the gradient of KL(policy||reference)", "the gradient of KL(reference||policy)")
+groups = lazily("experiments.ch13.group_steps")
 
+CHANCE, ANSWERS = 0.1, 8
 
 QUESTIONS = (
-    Choice(
-        id="13-loss-k1",
-        kind="trace",
-        title="k1 as a loss",
+    Estimate(
+        id="13-silent-groups",
+        title="Prompts that say nothing",
         section="13.7",
-        options=DIVERGENCES,
-        correct=0,
-        derivation="$k_1 = \\log\\pi - \\log\\pi_{\\text{ref}}$ has the gradient $\\nabla\\log\\pi$, the score, whose "
-        "mean under the policy is 0.",
-        slips={
-            1: "k1 gives that in the reward, where it weighs the score.",
-            2: "The reference enters k1 as a constant: its gradient does not know it.",
-        },
-    ),
-    Choice(
-        id="13-loss-k3",
-        kind="trace",
-        title="k3 as a loss",
-        section="13.7",
-        options=DIVERGENCES,
-        correct=2,
-        derivation="$\\nabla k_3 = (1 - \\pi_{\\text{ref}}/\\pi)\\nabla\\log\\pi$. The 1 has the mean 0; the rest is "
-        "$-\\sum \\pi_{\\text{ref}} \\nabla\\log\\pi$, the gradient of $\\mathrm{KL}(\\pi_{\\text{ref}}\\|\\pi)$.",
-        slips={
-            0: "That is k1 as a loss. The slope of k3 is 1 - e^-d: it depends on the outcome.",
-            1: "k3 estimates that divergence, yet its gradient belongs to the other one.",
-        },
+        label="prompts of 1,000 whose eight answers all get the same mark",
+        unit="prompts",
+        answer=lambda: 1000 * groups.silent_share(CHANCE, ANSWERS),
+        factor=1.3,
+        scale=(1, 1000),
+        landmarks=(
+            Landmark(1, "1", "nearly every prompt teaches"),
+            Landmark(100, "a tenth", "as many as answers are right"),
+            Landmark(1000, "all", "nothing is learned"),
+        ),
+        derivation="An answer is wrong with probability $0.9$, eight of them are with $0.9^8$. All right is so rare "
+        "that it does not count.",
+        slips=(
+            Slip("That is the chance that one answer is right.", value=100.0),
+            Slip("That is one answer: all eight have to be wrong.", value=900.0),
+            Slip("Those are the prompts that teach something.", value=lambda: 1000 * (1 - 0.9**8)),
+        ),
     ),
 )

@@ -1,46 +1,30 @@
-"""Section 13.9, Losses: its questions."""
+"""Section 13.9, The step as a program, and eleven ways to break it: its questions."""
 
 from __future__ import annotations
 
-import math
-from statistics import fmean
-
-from autograder.items import Part, Question, Slip
-
-#: Losses of the tokens of two responses.
-LOSSES = ((1.0, 1.0), (2.0,) * 8)
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="13-average",
-        kind="derive",
-        title="Three averages",
+    Choice(
+        id="13-eleven-faults",
+        kind="debug",
+        title="What a curve of rewards shows",
         section="13.9",
-        parts=(
-            Part(
-                "mean over tokens",
-                "",
-                lambda: fmean(loss for row in LOSSES for loss in row),
-                1e-6,
-                (Slip("That is the mean of the two means.", value=lambda: fmean(map(fmean, LOSSES))),),
-            ),
-            Part(
-                "mean over responses of their means",
-                "",
-                lambda: fmean(map(fmean, LOSSES)),
-                1e-6,
-                (Slip("That is the mean over tokens.", value=lambda: fmean(loss for row in LOSSES for loss in row)),),
-            ),
-            Part(
-                "sums divided by a constant 8, mean over responses",
-                "",
-                lambda: fmean(math.fsum(row) / 8 for row in LOSSES),
-                1e-6,
-                (Slip("Divide by 8 and by the two responses.", value=lambda: math.fsum(map(math.fsum, LOSSES)) / 8),),
-            ),
+        options=(
+            "two; seven look right, and two look better than right",
+            "all but one or two: a wrong gradient does not climb",
+            "about half, and the others learn visibly slower",
+            "none: every one of them still climbs the reward",
         ),
-        derivation="By token: all ten losses in one mean. By response: the mean of each, then the mean of these. By a "
-        "constant: the sum of each over 8, then the mean of these.",
+        correct=0,
+        derivation="A reward that is climbed shows that the direction of a step is right on average, and seven faults "
+        "leave it so. With the sign of the advantage turned it falls, and with unshifted logits nothing is learned. "
+        "Two faults undo the price on distance: then the reward rises further than it should, and the judge, whom "
+        "nobody asks, falls.",
+        slips={
+            1: "Most faults leave the average direction of a step as it was.",
+            2: "Slower than what? A single curve has nothing beside it, and these curves lie among the right ones.",
+            3: "With the advantage's sign turned the step goes down.",
+        },
     ),
 )

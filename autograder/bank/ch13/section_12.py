@@ -1,69 +1,106 @@
-"""Section 13.12, GRPO: its questions."""
+"""Section 13.12, A batch in numbers: its questions."""
 
 from __future__ import annotations
 
-from statistics import fmean, pstdev, stdev
+from autograder.items import Part, Question, Slip
 
-from autograder.items import Question, Slip
+EPOCHS = 4
 
-#: Rewards of one group: one success.
-ONE = (1.0, 0.0, 0.0, 0.0)
+#: The batch of the questions about shapes: B, P, T, V.
+RESPONSES, PROMPT, NEW, VOCABULARY = 4, 64, 100, 50_257
 
-
-def grouped(deviation: float) -> float:
-    """The advantage of the success in a group with one, for a deviation of its rewards."""
-    return (1 - fmean(ONE)) / (deviation + 1e-4)
-
-
-def leave_one_out() -> float:
-    """The success against the mean of the others."""
-    return ONE[0] - fmean(ONE[1:])
+_SHAPES: tuple[tuple[str, int, tuple[Slip, ...]], ...] = (
+    ("tokens", RESPONSES * (PROMPT + NEW), (Slip("The models read the prompts, too.", value=RESPONSES * NEW),)),
+    (
+        "logits of the responses",
+        RESPONSES * NEW * VOCABULARY,
+        (Slip("The logits of the prompt are not needed.", value=RESPONSES * (PROMPT + NEW) * VOCABULARY),),
+    ),
+    (
+        "log-probabilities of the responses",
+        RESPONSES * NEW,
+        (Slip("Of the whole vocabulary only the token that was written counts.", value=RESPONSES * NEW * VOCABULARY),),
+    ),
+    (
+        "values",
+        RESPONSES * NEW,
+        (Slip("That is one for each response: the critic judges every prefix.", value=RESPONSES),),
+    ),
+    ("scores", RESPONSES, (Slip("The reward model judges a response once, when it is whole.", value=RESPONSES * NEW),)),
+    ("advantages", RESPONSES * NEW, (Slip("Every token has an advantage of its own.", value=RESPONSES),)),
+)
 
 
 QUESTIONS = (
     Question(
-        id="13-grpo-one",
-        kind="derive",
-        title="One success in four",
+        id="13-shapes",
+        kind="trace",
+        title="How many numbers",
         section="13.12",
-        ask="advantage of the success",
-        unit="",
-        answer=lambda: grouped(stdev(ONE)),
+        bonus=True,
+        parts=tuple(Part(label, "numbers", lambda count=count: count, 0, slips) for label, count, slips in _SHAPES),
+        derivation="Tokens are $B \\times S$ with $S = P + T$. Logits of the responses are $B \\times T \\times V$. "
+        "Log-probabilities, values and advantages have one number for each token of the responses, $B \\times T$; "
+        "scores one for each response, $B$.",
+    ),
+    Question(
+        id="13-logit-bytes",
+        kind="derive",
+        title="Bytes of logits",
+        section="13.12",
+        bonus=True,
+        ask="logits of the responses",
+        unit="bytes",
+        answer=lambda: 4 * RESPONSES * NEW * VOCABULARY,
         tolerance=0.001,
         slips=(
-            Slip("That is the deviation of a population: divide by G - 1.", value=lambda: grouped(pstdev(ONE))),
-            Slip("It is still to be divided by the deviation of the group.", value=0.75),
-            Slip("That is the success against the mean of the others, and not divided.", value=leave_one_out),
+            Slip(
+                "The logits of the prompt are counted, too: drop them early.",
+                value=4 * RESPONSES * (PROMPT + NEW) * VOCABULARY,
+            ),
+            Slip("That is two bytes each: float32 has four.", value=2 * RESPONSES * NEW * VOCABULARY),
         ),
-        derivation="The mean of the group is 1/4, the sum of squared differences $0.75^2 + 3 \\cdot 0.25^2$; divide "
-        "it by 3 and take the root for the deviation.",
+        derivation="Four bytes for each of $B \\times T \\times V$ numbers. Log-probabilities of the same tokens are "
+        "$V$ times smaller: gather them piece by piece and never keep the logits.",
     ),
     Question(
-        id="13-grpo-equal",
+        id="13-passes",
         kind="derive",
-        title="All right",
+        title="Passes of an iteration",
         section="13.12",
-        ask="advantage of each answer",
-        unit="",
-        answer=lambda: 0.0,
-        tolerance=0,
-        slips=(Slip("That is the reward: the mean of the group is taken away.", value=1),),
-        derivation="Every reward equals the mean. What eps adds to the deviation keeps 0/0 away, and the prompt "
-        "teaches nothing.",
-    ),
-    Question(
-        id="13-rloo",
-        kind="derive",
-        title="Leave one out",
-        section="13.12",
-        ask="advantage of the success",
-        unit="",
-        answer=leave_one_out,
-        tolerance=1e-6,
-        slips=(
-            Slip("That is against the mean of all four, itself included.", value=0.75),
-            Slip("It is not divided by a deviation.", value=lambda: grouped(stdev(ONE))),
+        bonus=True,
+        parts=(
+            Part(
+                "forward",
+                "passes over the batch",
+                lambda: 4 + 2 * EPOCHS,
+                tolerance=0,
+                slips=(
+                    Slip("Those are the passes before anything is learnt: each epoch adds two.", value=4),
+                    Slip(
+                        "The epochs alone: the old log-probabilities, reference, reward and critic come first.", value=8
+                    ),
+                    Slip("That is one epoch.", value=6),
+                    Slip(
+                        "Reference and reward model do not run again in the epochs: nothing of theirs changes.",
+                        value=20,
+                    ),
+                ),
+            ),
+            Part(
+                "backward",
+                "passes over the batch",
+                lambda: 2 * EPOCHS,
+                tolerance=0,
+                slips=(
+                    Slip("That is one epoch.", value=2),
+                    Slip("That is the actor alone: the critic learns, too.", value=4),
+                    Slip("Reference and reward model are frozen: no gradient flows into them.", value=16),
+                ),
+            ),
         ),
-        derivation="Its reward minus the mean of the three others. In general $G/(G-1)$ times the centred reward.",
+        derivation="Before learning, one forward pass each of the actor (old log-probabilities), the reference, the "
+        "reward model and the critic. Then every epoch takes one forward and one backward pass of the actor and of "
+        "the critic.",
     ),
 )

@@ -1,114 +1,41 @@
-"""Section 13.13, Memory by role: its questions."""
+"""Section 13.13, Comparisons in numbers: its questions."""
 
 from __future__ import annotations
 
 import math
 
-from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.facts.units import GB
-
-memory = lazily("solutions.ch13.rlhf_memory")
-
-#: Bytes of one GPU.
-GPU = 80 * GB
-
-
-def _job(parameters: float, algorithm: str = "ppo", **settings: bool) -> float:
-    return memory.rlhf_bytes(algorithm, parameters, **settings)["total"]
-
-
-def _gpus(size: float, usable: float = 1.0) -> int:
-    return math.ceil(size / (usable * GPU))
-
-
-def adapted(error: float, rate: float = 0.1, beta: float = 0.2) -> float:
-    return beta * (1 + rate * error)
-
+from autograder.items import Part, Question, Slip
 
 QUESTIONS = (
     Question(
-        id="13-7b",
+        id="13-bt",
         kind="derive",
-        title="PPO with four models of 7B",
+        title="A gap of one",
         section="13.13",
-        ask="states",
-        unit="GB",
-        answer=lambda: _job(7e9) / GB,
-        tolerance=0.001,
-        slips=(
-            Slip("Those are the weights of the four models alone.", value=56.0),
-            Slip("Both models that learn have an optimizer, and gradients.", value=140.0),
-            Slip("The fp32 masters are missing.", value=lambda: _job(7e9, masters=False) / GB),
-            Slip("Only actor and critic have gradients and optimizer states.", value=4 * 112.0),
-        ),
-        derivation="Actor and critic: $2+2+12$ bytes per parameter each. Reward model and reference: 2 each. Times "
-        "$7 \\cdot 10^9$.",
-    ),
-    Question(
-        id="13-min-gpus",
-        kind="derive",
-        title="GPUs for PPO with 70B",
-        section="13.13",
+        bonus=True,
         parts=(
             Part(
-                "of 80 GB",
-                "GPUs",
-                lambda: _gpus(_job(70e9)),
-                tolerance=0,
-                slips=(
-                    Slip("Those hold the weights of the four models alone.", value=lambda: _gpus(4 * 140 * GB)),
-                    Slip("Those hold one model that learns: there are two.", value=lambda: _gpus(1120 * GB)),
-                    Slip("Part of a GPU is a GPU: round up.", value=lambda: _gpus(_job(70e9)) - 1),
+                "P(chosen is preferred)",
+                "",
+                lambda: 1 / (1 + math.exp(-1)),
+                0.001,
+                (
+                    Slip("That would be no gap at all.", value=0.5),
+                    Slip("That is the chance of the rejected one.", value=lambda: 1 / (1 + math.e)),
                 ),
             ),
             Part(
-                "with 80 % usable",
-                "GPUs",
-                lambda: _gpus(_job(70e9), 0.8),
-                tolerance=0,
-                slips=(
-                    Slip("Each GPU now holds less.", value=lambda: _gpus(_job(70e9))),
-                    Slip("Part of a GPU is a GPU: round up.", value=lambda: _gpus(_job(70e9), 0.8) - 1),
+                "loss of the pair",
+                "nats",
+                lambda: math.log1p(math.exp(-1)),
+                0.001,
+                (
+                    Slip("That is the loss without a gap.", value=lambda: math.log(2)),
+                    Slip("Chosen and rejected are swapped.", value=lambda: math.log1p(math.e)),
                 ),
             ),
         ),
-        derivation="36 bytes per parameter, times $70 \\cdot 10^9$, over $80 \\cdot 10^9$ bytes, rounded up; then over "
-        "80 % of that.",
-    ),
-    Choice(
-        id="13-8gpu-70b",
-        kind="design",
-        title="What eight GPUs hold",
-        section="13.13",
-        options=(
-            "scoring alone, and GRPO with a rule and adapters",
-            "scoring alone",
-            "scoring alone, and both kinds of GRPO",
-            "all four",
-        ),
-        correct=0,
-        derivation="Eight GPUs hold $8 \\cdot 80$ GB. Scoring: 2 bytes per parameter. Adapters: 2, and 18 for each of "
-        "the few that learn; the body without them is the reference. GRPO with a rule: $16 + 2$. PPO: 36.",
-        slips={
-            1: "With adapters the body is frozen: 2 bytes per parameter, and its optimizer is tiny.",
-            2: "GRPO that trains all parameters takes 18 bytes for each, twice as much as there is.",
-            3: "PPO takes 36 bytes per parameter, four times as much as there is.",
-        },
-    ),
-    Question(
-        id="13-adaptive-beta",
-        kind="derive",
-        title="A price that follows",
-        section="13.13",
-        ask="the next beta",
-        unit="",
-        answer=lambda: adapted(min(12 / 6 - 1, 0.2)),
-        tolerance=1e-6,
-        slips=(
-            Slip("The error is clipped at 0.2 before it counts.", value=lambda: adapted(12 / 6 - 1)),
-            Slip("The clipped error counts a tenth.", value=lambda: adapted(0.2, rate=1.0)),
-            Slip("Too far from the reference: the price rises.", value=lambda: adapted(-0.2)),
-        ),
-        derivation="The relative error is $12/6 - 1$, clipped to 0.2; a tenth of it is added to 1.",
+        derivation="The chance is the sigmoid of the gap, $\\sigma(1) = 1/(1 + e^{-1})$; the loss is the negative of "
+        "its natural logarithm.",
     ),
 )

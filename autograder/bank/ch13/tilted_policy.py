@@ -41,8 +41,9 @@ def tilt_by_softmax(reference, rewards, beta):
 
 EXERCISE = Build(
     "13 kl.tilted_policy",
-    section="13.11",
+    section="13.19",
     topic="the optimum under a KL price",
+    bonus=True,
     cases=(
         Case(((0.6, 0.3, 0.1), (0, 1, 2), 0.5)),
         Case(((0.6, 0.3, 0.1), (0, 1, 2), 1)),

@@ -55,8 +55,9 @@ def rewards_by_loop(scores, log_probs, ref_log_probs, mask, beta):
 
 EXERCISE = Build(
     "13 rlhf.token_rewards",
-    section="13.5",
+    section="13.14",
     topic="rewards of tokens",
+    bonus=True,
     grade="tensor",
     tolerance=1e-5,
     cases=(

@@ -52,8 +52,9 @@ def value_by_index(values, old_values, returns, mask, clip=0.2):
 
 EXERCISE = Build(
     "13 rlhf.value_loss",
-    section="13.9",
+    section="13.18",
     topic="losses with masks",
+    bonus=True,
     grade="tensor",
     probe="ch13.sent_back",
     tolerance=1e-5,

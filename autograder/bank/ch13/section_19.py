@@ -1,4 +1,4 @@
-"""Section 13.11, Reward hacking: its questions."""
+"""Section 13.19, The best policy there is: its questions."""
 
 from __future__ import annotations
 
@@ -13,31 +13,12 @@ OFFERED = (0.0, 0.02, 0.1, 0.5)
 
 
 QUESTIONS = (
-    Choice(
-        id="13-beta-zero",
-        kind="trace",
-        title="Sixty iterations without a price",
-        section="13.11",
-        options=(
-            "The score goes up, the judge ends below where it started.",
-            "Both go up.",
-            "Both go down.",
-            "The score goes down, the judge goes up.",
-        ),
-        correct=0,
-        slips={
-            1: "For the first iterations, yes. Then the policy reaches sentences that the reward model has never seen.",
-            2: "The score is what training raises: it does not fall.",
-            3: "Training climbs the score, and knows nothing of the judge.",
-        },
-        derivation="Only the score is optimised. As long as the policy writes what the reference could have written, "
-        "score and judge agree. Nothing keeps it there.",
-    ),
     Question(
         id="13-find-beta",
         kind="design",
         title="A price for every seed",
-        section="13.11",
+        section="13.19",
+        bonus=True,
         ask="beta",
         unit="reward per nat",
         answer=lambda: stored.best_beta(OFFERED),
@@ -54,7 +35,8 @@ QUESTIONS = (
         id="13-beta-ten",
         kind="trace",
         title="A price of ten",
-        section="13.11",
+        section="13.19",
+        bonus=True,
         options=(
             "Nearly the reference.",
             "All probability on the response with the highest reward.",
@@ -72,7 +54,8 @@ QUESTIONS = (
         id="13-bon",
         kind="derive",
         title="Best of sixteen",
-        section="13.11",
+        section="13.19",
+        bonus=True,
         ask="KL to the reference, at most",
         unit="nats",
         answer=lambda: math.log(16) - 15 / 16,
