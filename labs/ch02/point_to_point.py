@@ -40,7 +40,7 @@ def receive_while(work: Callable[[], Any], buffer: torch.Tensor, src: int) -> An
 
     Args:
         work: a function without arguments; it is called once.
-        buffer: where the message goes; contiguous, of the sender's shape and type.
+        buffer: a contiguous CPU tensor of the sender's shape and type, for the message.
         src: the rank that sends.
 
     Returns:

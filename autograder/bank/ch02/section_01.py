@@ -18,11 +18,12 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="Only the bytes of a tensor travel. Sixteen of them arrive and fill the beginning of the buffer, "
-        "and nobody checks whether there was room for more. Too little room is another matter: it ends the process.",
+        "and on Linux Gloo does not ask whether there was room for more. Too little room ends the process.",
         slips={
-            1: "For Gloo the receive is complete once the bytes of the message are there. It only checks that the "
+            1: "On Linux, Gloo's receive is complete once the bytes of the message are there. It only checks that the "
             "message is not too long.",
-            2: "A message is complete when all of its own bytes have arrived, however large the buffer is.",
+            2: "On a Mac it does. On Linux, Gloo takes a message as complete when all of its own bytes have arrived, "
+            "however large the buffer is.",
             3: "That happens in the opposite case, when a message is longer than its buffer.",
         },
     ),

@@ -21,7 +21,8 @@ QUESTIONS = (
         "message is. Each rank would receive after its send, and neither gets that far: a cycle of two waits.",
         slips={
             1: "Some MPI libraries do that. Gloo waits for the receiver, even with a single float.",
-            2: "Both ranks run the same program, so whatever happens to one happens to the other.",
+            2: "Neither send returns before the other rank receives, and neither rank gets that far, whichever is "
+            "faster.",
             3: "Neither rank gets as far as its receive: Gloo makes no copy, so the send before it does not return.",
         },
     ),

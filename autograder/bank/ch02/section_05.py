@@ -17,11 +17,11 @@ QUESTIONS = (
             "an error: the buffer was changed too early",
         ),
         correct=0,
-        derivation="`isend` notes where the buffer is, and returns. The transport reads the bytes when the receiver is "
+        derivation="Gloo's `isend` notes where the buffer is, and returns. Gloo reads the bytes when the receiver is "
         "ready, and by then they are zeros. Had the receiver been ready sooner, ones would have been sent, or some of "
         "each: until `wait()` the buffer belongs to the transport.",
         slips={
-            1: "`isend` does not copy the tensor. That is why it can return at once.",
+            1: "Gloo does not copy the tensor: it notes where the tensor is, and reads it later.",
             2: "Nothing is locked. The memory is yours to write to, and the transport cannot know that you did.",
             3: "Nobody checks. The transport sends whatever the buffer holds at the moment it reads it.",
         },
@@ -43,7 +43,7 @@ QUESTIONS = (
         "another message.",
         slips={
             1: "There is one message, and it goes one way. Nothing else is there for it to overlap with.",
-            2: "`isend` returns at once, but the `wait` right after it waits for the receiver all the same.",
+            2: "`isend` returns at once, but the `wait` right after it does all the waiting that `send` does.",
             3: "PyTorch's blocking calls make a handle, too. What matters is whether anything happens before the wait.",
         },
     ),
