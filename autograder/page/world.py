@@ -241,7 +241,7 @@ def run(
     *args: Any,
     ranks: int = 4,
     timeout: float = 60.0,
-    backend: Backend | None = None,
+    backend: Backend | None = "gloo",
     withheld: int | None = None,
 ) -> World:
     """Run ``fn(*args)`` in ``ranks`` workers joined in one group, as :func:`rankzero.world.run` does in processes.

@@ -70,7 +70,7 @@ def run(
     *args: Any,
     ranks: int = 4,
     timeout: float = 60.0,
-    backend: Backend | None = None,
+    backend: Backend | None = "gloo",
     withheld: int | None = None,
 ) -> World:
     """Run ``fn(*args)`` in ``ranks`` processes joined in one group, and return what they returned, printed and called.
@@ -80,7 +80,8 @@ def run(
         args: passed to ``fn`` on every rank; each rank gets its own copy.
         ranks: number of processes, from 1 to 64.
         timeout: seconds that ``fn`` may take, counted from the common start; positive.
-        backend: ``"gloo"`` or ``"nccl"``; None chooses NCCL if there is a GPU for each rank, else Gloo.
+        backend: ``"gloo"``, which sends tensors in CPU memory, or ``"nccl"``; None chooses NCCL if there is a GPU for
+            each rank, else Gloo.
         withheld: a rank that is never started, to show how the others wait for it until the timeout.
 
     Raises:

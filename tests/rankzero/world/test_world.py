@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import signal
 import subprocess
@@ -397,16 +398,21 @@ def test_a_world_is_frozen():
         run.values = ()
 
 
+def test_a_world_runs_on_gloo_unless_told_otherwise():
+    """Kills a default that goes by the GPUs of the machine: NCCL refuses the tensors in CPU memory that pages send."""
+    assert inspect.signature(world.run).parameters["backend"].default == "gloo"
+
+
 @pytest.mark.gpu
 @needs_gpu
-def test_a_gpu_for_each_rank_means_nccl():
+def test_where_the_backend_is_left_open_a_gpu_for_each_rank_means_nccl():
     def work():
         x = torch.ones(4, device="cuda") * dist.get_rank()
         dist.all_reduce(x)
         return dist.get_backend(), torch.cuda.current_device(), x
 
     ranks = torch.cuda.device_count()
-    run = world.run(work, ranks=ranks)
+    run = world.run(work, ranks=ranks, backend=None)
     assert [value[:2] for value in run.values] == [("nccl", rank) for rank in range(ranks)]
     assert all(value[2].device.type == "cpu" for value in run.values)
     assert run.ledger()[0, "all_reduce"].sent == 16
