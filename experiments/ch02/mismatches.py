@@ -1,7 +1,7 @@
 """Messages whose two ends disagree, and buffers used too early: real programs and their outcomes.
 
-The outcomes were observed with Gloo, on the version of torch that ``OBSERVED_WITH`` names, and a test reproduces them.
-None of them is guaranteed: another version or another backend may behave differently.
+The outcomes were observed with Gloo on Linux and the version of torch that ``OBSERVED_WITH`` names; a test reproduces
+them. None is guaranteed: another version, system or backend may behave differently.
 
     world.run(MISMATCHES["longer"].program, ranks=2).values
 """
