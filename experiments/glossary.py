@@ -505,7 +505,7 @@ GLOSSARY = (
     ),
     Term(
         "staleness",
-        "14.9",
+        "14.2",
         "How many versions older the policy that produced a sample is than the policy that trains on it.",
     ),
     Term(

@@ -10,10 +10,12 @@ Nothing polls or sleeps for a fixed time: a process that waits is woken by the e
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -42,6 +44,7 @@ class Job:
         recipe: how the trainer learns.
         seed: of prompts and responses.
         slots_class, gate_class: whose rules hold.
+        learns, writes: what the two processes do: :func:`train`, :func:`roll_out` or others like them.
     """
 
     model: GPT
@@ -51,6 +54,13 @@ class Job:
     seed: int
     slots_class: Callable[[int], shared_weights.Rules]
     gate_class: Callable[[int, int, int], StalenessGate]
+    learns: Callable[..., list[tuple]]
+    writes: Callable[..., list[Any]]
+
+    @property
+    def batch(self) -> int:
+        """Responses of an update."""
+        return self.recipe.settings.responses
 
 
 #: Name, start and end of a piece of work, seconds from the common start.
@@ -124,6 +134,8 @@ def together(
     seed: int = 0,
     slots_class: Callable[[int], shared_weights.Rules] = WeightSlots,
     gate_class: Callable[[int, int, int], StalenessGate] = StalenessGate,
+    learns: Callable[..., list[tuple]] | None = None,
+    writes: Callable[..., list[Any]] | None = None,
 ) -> Together:
     """Train a copy of ``model`` in one process on responses that another process writes with the weights it finds.
 
@@ -135,26 +147,33 @@ def together(
         seed: of prompts and responses.
         slots_class: the rules of the weights in shared memory; called with the number of slots.
         gate_class: the rule of admission; called with batch, bound and the most that may run.
+        learns, writes: what the two processes do; None for :func:`train` and :func:`roll_out`.
 
     Raises:
         ValueError: an argument of gate or slots is out of range.
         WorldError: a process failed.
     """
     gate_class(recipe.settings.responses, max_staleness, recipe.settings.responses)
-    job = Job(model, max_staleness, steps, recipe, seed, slots_class, gate_class)
+    sides = learns or train, writes or roll_out
+    job = Job(model, max_staleness, steps, recipe, seed, slots_class, gate_class, *sides)
     with shared_weights.create(4 * flat(model).numel()) as address:
         trained, worked = world.run(_work, address, job, ranks=2, timeout=60 + 2 * steps).values
-    return Together(max_staleness, tuple(Trained(*row) for row in trained[0]), tuple(trained[1]), tuple(worked))
+    return Together(max_staleness, tuple(Trained(*row) for row in trained[0]), tuple(trained[1]), tuple(worked[1]))
 
 
-def _work(address: Address, job: Job) -> object:
+def _work(address: Address, job: Job) -> tuple[list[tuple], list[Span]]:
     """Rank 0 trains, rank 1 writes responses."""
     box, model = SharedWeights(address, dist.get_rank(), job.slots_class(address.slots)), copied(job.model)
     optimizer = optimizer_of(model, job.recipe.settings)  # slow the first time: torch imports many modules
+    gate = job.gate_class(job.batch, job.max_staleness, job.batch)
     start = torch.tensor(time.monotonic(), dtype=torch.float64)
     dist.broadcast(start, 0)  # one zero of time: a rank may leave a barrier later than the other
     clock = Clock(start.item())
-    return _train(box, job, model, optimizer, clock) if box.process == 0 else _roll_out(box, job, model, clock)
+    if box.process == 0:
+        return job.learns(box, model, optimizer, job, clock), clock.spans
+    for message in job.writes(box, model, gate, job, clock):
+        message.wait()
+    return [], clock.spans
 
 
 class Clock:
@@ -164,50 +183,52 @@ class Clock:
         self.start, self.spans = start, list[Span]()
 
     def now(self) -> float:
+        """Seconds since the common start."""
         return time.monotonic() - self.start
 
-    def note(self, name: str, since: float) -> float:
-        """Something that began at ``since`` ends now."""
-        self.spans.append((name, since, self.now()))
-        return self.now()
+    @contextlib.contextmanager
+    def noting(self, name: str) -> Iterator[None]:
+        """Note when the block began and ended."""
+        began = self.now()
+        yield
+        self.spans.append((name, began, self.now()))
 
 
-def _train(
-    box: SharedWeights, job: Job, actor: GPT, optimizer: torch.optim.Optimizer, clock: Clock
-) -> tuple[list[tuple], list[Span]]:
+def train(box: SharedWeights, actor: GPT, optimizer: torch.optim.Optimizer, job: Job, clock: Clock) -> list[tuple]:
+    """Learn from every batch that comes, and publish the weights; a row of :class:`Trained` for each update."""
     rows = []
-    box.publish(0, lambda memory: floats(memory).copy_(flat(actor)))
+    publish(box, 0, actor)
     for version in range(job.steps):
-        behaviour, rollout, rewards = receive(job.recipe)
-        began = clock.now()
-        share = learn(actor, optimizer, rollout, rewards, job.recipe)
-        done = clock.note("train", began)
-        box.publish(version + 1, lambda memory: floats(memory).copy_(flat(actor)))
-        rows.append((version, behaviour, rewards.mean().item(), share, clock.note("publish", done)))
-    return rows, clock.spans
+        behaviour, batch, rewards = receive(job.recipe)
+        with clock.noting("train"):
+            share = learn(actor, optimizer, batch, rewards, job.recipe)
+        with clock.noting("publish"):
+            publish(box, version + 1, actor)
+        rows.append((version, behaviour, rewards.mean().item(), share, clock.now()))
+    return rows
 
 
-def _roll_out(box: SharedWeights, job: Job, model: GPT, clock: Clock) -> list[Span]:
-    batch = job.recipe.settings.responses
-    gate = job.gate_class(batch, job.max_staleness, batch)
+def roll_out(box: SharedWeights, model: GPT, gate: StalenessGate, job: Job, clock: Clock) -> list[Any]:
+    """Write a batch whenever one may start, with the newest weights, and send it; the messages, on their way."""
     generator, sent = torch.Generator().manual_seed(job.seed), []
     for step in range(job.steps):
-        _admit(box, gate, batch)
-        began = clock.now()
-        with box.reading() as (memory, version):
+        admit(box, gate, job.batch)
+        with clock.noting("load"), box.reading() as (memory, version):
             load(model, floats(memory))
-        done = clock.note("load", began)
-        rollout = written(model, job.recipe.settings, job.seed, step, generator)
-        sent += send(version, rollout, judged(rollout.tokens))
-        for _ in range(batch):
-            gate.accept()
-        clock.note("generate", done)
-    for message in sent:
-        message.wait()
-    return clock.spans
+        with clock.noting("generate"):
+            batch = written(model, job.recipe.settings, job.seed, step, generator)
+            sent += send(version, batch, judged(batch.tokens))
+            for _ in range(job.batch):
+                gate.accept()
+    return sent
 
 
-def _admit(box: SharedWeights, gate: StalenessGate, batch: int) -> None:
+def publish(box: SharedWeights, version: int, model: GPT) -> None:
+    """Put the model's weights into a free slot, under this version."""
+    box.publish(version, lambda memory: floats(memory).copy_(flat(model)))
+
+
+def admit(box: SharedWeights, gate: StalenessGate, batch: int) -> None:
     """Wait until a whole batch may start, and start it."""
     _follow(gate, box.newer(None))
     while gate.capacity() < batch:

@@ -56,7 +56,7 @@ _LATE = worked(oldest, [9] + [1] * 11, 1)
 
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
-        "14.1",
+        "14.14",
         "Count every model's passes over a token",
         "Training costs 6N for each token.",
         "That is one model that learns. In PPO an equal critic learns too, the policy has generated the token, and a "
@@ -90,7 +90,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _AREAL,
     ),
     Correction(
-        "14.9",
+        "14.8",
         "A gate bounds starts, not the age of what arrives",
         "With max_staleness 1 no sample is older than one version.",
         "The gate limits how far production runs ahead when a request starts, but a response takes as long as it "

@@ -68,9 +68,9 @@ IDEAS = (
     Idea("the reward model", "13.3"),
     Idea("RLHF", "13.10", ("PPO", "the reward model")),
     Idea("GRPO", "13.12", ("RLHF",)),
-    Idea("off-policy correction", "14.10", ("RLHF",)),
+    Idea("off-policy correction", "14.9", ("RLHF",)),
     Idea("roads for weights", "14.5", ("RLHF", "layouts", "continuous batching")),
-    Idea("placement", "14.12", ("roads for weights",)),
+    Idea("placement", "14.11", ("roads for weights",)),
     Idea("a plan for 405B", "15.3", ("layouts", "recomputation", "overlap")),
     Idea("checkpoints", "15.6", ("a plan for 405B",)),
 )

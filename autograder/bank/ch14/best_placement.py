@@ -155,7 +155,8 @@ def placement_by_a_loop(
 
 EXERCISE = Build(
     "14 rlhf_schedule.best_placement",
-    section="14.7",
+    section="14.21",
+    bonus=True,
     topic="placement",
     cases=(
         Case((100, 6000, 3500)),

@@ -45,7 +45,8 @@ def chain_step_by_step(message_bytes, receivers, bandwidth, latency=0.0, chunks=
 
 EXERCISE = Build(
     "14 weight_sync.chain_broadcast_time",
-    section="14.5",
+    section="14.18",
+    bonus=True,
     topic="broadcast of weights",
     cases=(
         Case((140 * GB, 8, 50 * GB)),

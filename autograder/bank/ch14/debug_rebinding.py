@@ -26,7 +26,7 @@ _COPIES = "    with torch.no_grad():\n        layer.weight.copy_(weight)\n      
 
 EXERCISE = Debug(
     "14 weight_push.debug_rebinding",
-    section="14.5",
+    section="14.19",
     topic="weights in place",
     bonus=True,
     grade="tensor",

@@ -36,7 +36,8 @@ def pool_by_a_library(lengths, slots, token_time, gpus):
 
 EXERCISE = Debug(
     "14 rlhf_schedule.debug_scaled_gen",
-    section="14.7",
+    section="14.21",
+    bonus=True,
     topic="asynchronous rollout",
     wrong=wrong_scaled_gen,
     cases=(

@@ -45,7 +45,8 @@ def size_by_shares(weights):
 
 EXERCISE = Build(
     "14 off_policy.effective_sample_size",
-    section="14.10",
+    section="14.23",
+    bonus=True,
     topic="off-policy correction",
     cases=(
         Case(((1.5, 0.5, 1.0),)),

@@ -138,7 +138,8 @@ def reshard_receives_first(local, source, target, plan):
 
 EXERCISE = Build(
     "14 weight_push.execute_reshard",
-    section="14.4",
+    section="14.16",
+    bonus=True,
     topic="reshard plans on real ranks",
     grade="world",
     probe="ch14_weights.resharded",

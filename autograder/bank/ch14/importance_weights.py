@@ -75,7 +75,7 @@ def weights_by_a_library(target, behaviour, cap=None, mode="truncate", level="to
 
 EXERCISE = Build(
     "14 off_policy.importance_weights",
-    section="14.10",
+    section="14.9",
     topic="off-policy correction",
     cases=(
         Case((NEW, OLD)),

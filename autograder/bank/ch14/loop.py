@@ -372,7 +372,7 @@ RLHF = System(
         "14 loop.align",
         named="rlhf",
         grade="world",
-        section="14.13",
+        section="14.12",
         topic="an RLHF loop",
         cases=(),
         groups=(),

@@ -77,7 +77,8 @@ def timeline_by_arrays(phases, sizes, discardable=frozenset()):
 
 EXERCISE = Build(
     "14 rlhf_schedule.memory_timeline",
-    section="14.3",
+    section="14.15",
+    bonus=True,
     topic="memory by phase",
     cases=(
         Case((PHASES, SIZES, [*DISCARDABLE])),

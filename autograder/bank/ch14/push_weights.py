@@ -138,7 +138,8 @@ def push_into_one_buffer(state, trainer, rollout_group, bucket_bytes):
 
 EXERCISE = Build(
     "14 weight_push.push_weights",
-    section="14.5",
+    section="14.19",
+    bonus=True,
     topic="weights in buckets",
     grade="world",
     probe="ch14_weights.pushed",

@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Question, Slip, lazily
+from autograder.items import Estimate, Landmark, Slip, lazily
+from rankzero.facts.models import LLAMA3_70B
 
 profile = lazily("solutions.ch14.rlhf_profile")
 
 
+def _writing(gpus: int) -> float:
+    """Seconds in which so many H100s write 512 answers of 8,192 tokens."""
+    return profile.phase_seconds(LLAMA3_70B, gpus, profile.Iteration(512, 100, 8192, critic=False))["generate"]
+
+
 QUESTIONS = (
-    Choice(
-        id="14-reference-role",
-        kind="trace",
-        title="The reference in a rollout",
+    Estimate(
+        id="14-decode-guess",
+        title="A quarter of the GPUs",
         section="14.1",
-        options=(
-            "It makes one forward pass over prompts and responses, for their log-probabilities",
-            "It generates responses beside the policy, token by token",
-            "It gives each response a reward",
-            "It learns from the responses, more slowly than the policy",
+        label="time in which 64 GPUs write 512 answers of 8,192 tokens",
+        unit="s",
+        answer=lambda: _writing(64),
+        factor=1.15,
+        scale=(1.0, 10_000.0),
+        landmarks=(
+            Landmark(49.9, "50 s", "all 256 GPUs"),
+            Landmark(200.0, "200 s", "four times as long"),
         ),
-        correct=0,
-        derivation="The policy generates. The reference is frozen and looks once at what was written.",
-        slips={
-            1: "The policy generates; the reference never writes a token.",
-            2: "That is the reward model, or a rule.",
-            3: "The reference is frozen.",
-        },
-    ),
-    Question(
-        id="14-flops",
-        kind="derive",
-        title="The work behind one token",
-        section="14.1",
-        ask="FLOPs of the whole iteration",
-        unit="N",
-        answer=lambda: profile.flops_per_response_token(profile.Iteration(epochs=4)),
-        tolerance=0,
         slips=(
-            Slip("Two models learn, the actor and the critic.", value=32),
-            Slip("The training passes over the batch in each epoch.", value=20),
-            Slip("That is the training alone; four models make a forward pass each.", value=48),
+            Slip("That lets all of a token's time grow. A copy reads its weights once, for however many.", value=199.6),
+            Slip("Each copy has four times as many answers now, and reads all their keys and values.", value=49.9),
         ),
-        derivation="Generate, reference, reward and critic: $2N$ each. Training: $6N$ for each of two models in each "
-        "of $E$ epochs. Together $(8 + 12E)\\,N$.",
+        derivation="A copy has 64 answers instead of 16. For one token it reads the weights in 5.3 ms, as before, and "
+        "the caches in 3.3 ms instead of 0.8: 8,192 times 8.5 ms.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Section 14.6, Slots and pins: its questions."""
+"""Section 14.6, Half-written weights: its questions."""
 
 from __future__ import annotations
 

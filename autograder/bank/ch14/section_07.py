@@ -2,102 +2,48 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Part, Question, Slip, lazily
-
-profile = lazily("solutions.ch14.rlhf_profile")
-
-
-def _speed_up(barrier: bool) -> float:
-    """Of the best pair of pools over all GPUs in turn, with a tail."""
-    job = (100, 6000, 3500, 100)
-    return profile.synchronous_time(*job) / profile.asynchronous_time(*job, barrier=barrier)
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="14-sync-async",
-        kind="derive",
-        title="In turn and side by side",
-        section="14.7",
-        parts=(
-            Part(
-                "synchronous iteration",
-                "s",
-                lambda: 60.0 + 5 + 35,
-                tolerance=0.005,
-                slips=(Slip("Scoring takes time, too.", value=95),),
-            ),
-            Part(
-                "two pools, the best split",
-                "s",
-                lambda: 65.0 + 35,
-                tolerance=0.005,
-                slips=(Slip("A pool has a part of the GPUs: its phase takes longer.", value=65),),
-            ),
-            Part(
-                "two pools of half the GPUs each",
-                "s",
-                lambda: 65 / 0.5,
-                tolerance=0.005,
-                slips=(
-                    Slip("A pool has a part of the GPUs: its phase takes longer.", value=65),
-                    Slip("Scoring runs in the rollout pool.", value=120),
-                ),
-            ),
-        ),
-        derivation="With a share $f$ of the GPUs for rollout the iteration takes $\\max(65/f, 35/(1-f))$ seconds. The "
-        "best $f$ makes both equal.",
-    ),
     Choice(
-        id="14-never",
-        kind="trace",
-        title="Can two pools win",
+        id="14-no-tail",
+        kind="explain",
+        title="Two pools without a tail",
         section="14.7",
         options=(
-            "No",
-            "Yes, because generation and training overlap",
-            "Yes, with enough GPUs",
-            "Yes, if generation takes as long as training",
+            "Yes, by about a quarter: half of the GPUs write nearly as fast as all",
+            "No: half of the GPUs take twice as long for each phase",
+            "At best equally soon: nobody waits in either",
+            "Yes, in half the time: writing and training overlap",
         ),
         correct=0,
-        derivation="Both pools together do $W_g + W_t$ of work in the time of an iteration, on $N$ GPUs: none does it "
-        "in less than $(W_g + W_t)/N$, which is what all GPUs need in turn. What lets two pools win is what does not "
-        "scale: the longest response, and the weights that are read for every token.",
+        derivation="128 GPUs write in 57 s, for each copy reads its weights once for twice as many answers, and the "
+        "other 128 train in 47 s meanwhile. In turn it is 50 + 24 s.",
         slips={
-            1: "While they overlap, each has only some of the GPUs.",
-            2: "With perfect scaling their number divides both sides.",
-            3: "Then both are equally fast at best.",
+            1: "Training does. Of a token's time, only the reading of caches grows.",
+            2: "14.2 showed that for phases which scale perfectly. Writing does not.",
+            3: "Each half has fewer GPUs, so its phase takes longer.",
         },
     ),
-    Question(
-        id="14-tail-gain",
-        kind="derive",
-        title="What the tail is worth",
+    Choice(
+        id="14-evidence",
+        kind="explain",
+        title="What two rows say",
         section="14.7",
-        parts=(
-            Part(
-                "best speed-up of pools that wait for each batch",
-                "",
-                lambda: _speed_up(barrier=True),
-                tolerance=0.005,
-                slips=(
-                    Slip("That holds without a tail; here training need not wait for the longest response.", value=1),
-                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
-                    Slip("That is the speed-up without a barrier.", value=lambda: _speed_up(barrier=False)),
-                ),
-            ),
-            Part(
-                "best speed-up of pools that never wait",
-                "",
-                lambda: _speed_up(barrier=False),
-                tolerance=0.005,
-                slips=(
-                    Slip("Without a barrier an iteration may be shorter than the longest response.", value=1.35),
-                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
-                ),
-            ),
+        options=(
+            "DeepSeek-V3 cannot have waited for all of that part behind a barrier; Qwen3's row decides nothing",
+            "Both refute a barrier: two pools were faster than all GPUs in turn",
+            "Both show a barrier: two pools cannot be faster than the part that does not scale",
+            "Nothing: two runs in turn cannot tell what does not scale",
         ),
-        derivation="In turn: $\\max(W_g/N, L) + W_t/N$. Side by side with a barrier: $\\max(W_g/g, L, W_t/(N-g))$ at "
-        "the best $g$. Without one: $\\max(W_g/g, W_t/(N-g))$.",
+        correct=0,
+        derivation="Behind a barrier an update takes at least as long as the longest answer. DeepSeek-V3's took 0.73 "
+        "times the part that does not scale: so not all of it was waiting for an answer. Qwen3's took 1.01 times it, "
+        "as a barrier would have it, and as other causes would, too.",
+        slips={
+            1: "Pools with a barrier may be faster than turns: training no longer comes after the longest answer.",
+            2: "One was: 64 s is less than 88 s.",
+            3: "They tell its size. They do not tell its cause, the longest answer or the reading of weights.",
+        },
     ),
 )

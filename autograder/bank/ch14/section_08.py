@@ -1,49 +1,28 @@
-"""Section 14.8, The tail: its questions."""
+"""Section 14.8, A bound that does not bound: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Question, Slip, lazily
-
-schedule = lazily("solutions.ch14.rlhf_schedule")
-
-
-def _stale() -> int:
-    run = schedule.simulate_async([9] + [1] * 11, 2, 2, 1, 1, 0, 1)
-    return max(max(step[2]) for step in run.steps)
-
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="14-straggler",
-        kind="derive",
-        title="Slots that wait",
-        section="14.8",
-        ask="slot use while the batch is generated",
-        unit="%",
-        answer=lambda: 100 * 650 / 4096,
-        tolerance=0.01,
-        slips=(
-            Slip("Mean over longest, not one half.", value=50),
-            Slip("That is the share in which they wait.", value=lambda: 100 - 100 * 650 / 4096),
-        ),
-        derivation="The batch lasts as long as its longest response. In that time its slots could write $64 \\cdot "
-        "4096$ tokens, and write $64 \\cdot 650$.",
-    ),
-    Question(
-        id="14-sim",
+    Choice(
+        id="14-gate-bound",
         kind="trace",
-        title="One straggler under bound 1",
+        title="What the gate bounds",
         section="14.8",
-        ask="largest staleness of a trained response",
-        unit="versions",
-        answer=_stale,
-        tolerance=0,
-        slips=(
-            Slip("The bound limits how far production runs ahead, not one sample's age.", value=1),
-            Slip("Count the steps that end while the straggler is written.", value=9),
+        options=(
+            "no: it bounds how far production runs ahead; one slow response can still arrive many versions late",
+            "yes: no sample is older than the bound when it is trained on",
+            "yes, as long as no response is rejected",
+            "no: it bounds nothing once the trainer is faster than the rollout",
         ),
-        derivation="The straggler starts with version 0 and takes the time of nine others. Meanwhile the other slot "
-        "feeds the trainer, two responses a step; count the steps that have ended when the trainer takes the "
-        "straggler.",
+        correct=0,
+        derivation="The gate counts what has started. While a long response runs, shorter ones that started after it "
+        "finish, are trained on, and raise the version. The long one joins whatever batch is next when it ends.",
+        slips={
+            1: "It would be so if responses were trained on in the order in which they started.",
+            2: "A rejected response is replaced by a fresh one; the slow one is the trouble.",
+            3: "It bounds what may start at any time, whoever is faster.",
+        },
     ),
 )

@@ -56,7 +56,8 @@ def _small(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "14 rlhf_schedule.simulate_async",
-    section="14.8",
+    section="14.22",
+    bonus=True,
     topic="asynchronous rollout",
     cases=(
         Case(([1] * 8, 2, 2, 1, 1, 0, 0)),

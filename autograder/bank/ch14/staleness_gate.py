@@ -76,7 +76,7 @@ def _wrong_time(rng: Random) -> list[Case]:
 
 EXERCISE = Build(
     "14 weight_slots.StalenessGate",
-    section="14.9",
+    section="14.8",
     topic="admission by staleness",
     grade="calls",
     cases=(

@@ -54,7 +54,8 @@ def transition_by_parts(model_bytes, train_tp, train_pp, train_dp, generate_tp, 
 
 EXERCISE = Build(
     "14 weight_sync.transition_cost",
-    section="14.4",
+    section="14.17",
+    bonus=True,
     topic="from training to generation",
     cases=(
         *(Case((140 * GB, 8, 1, 2, 2, 1, engine)) for engine in ("zero3", "gather", "nested")),

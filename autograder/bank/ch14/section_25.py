@@ -1,4 +1,4 @@
-"""Section 14.12, Search the placement: its questions."""
+"""Section 14.25, Search the placement: its questions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ QUESTIONS = (
         id="14-design-64",
         kind="design",
         title="Place a 70B job on 64 GPUs",
-        section="14.12",
+        section="14.25",
+        bonus=True,
         parts=(
             Part(
                 "smallest tensor parallelism of the rollout copy that fits, colocated",
