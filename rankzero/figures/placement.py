@@ -182,7 +182,7 @@ def _small_chart(axes: Axes, rows: Mapping[str, Spans] | None, colours: Mapping[
     axes.set_yticks([])
     if rows is None:
         axes.text(
-            0.5, 0.5, "the same GPUs cannot do both", ha="center", va="center", transform=axes.transAxes, fontsize=SMALL
+            0.5, 0.5, "one half has to wait", ha="center", va="center", transform=axes.transAxes, fontsize=SMALL
         )
         return
     middle = 0.5 if len(rows) == 1 else 0.0

@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="14-leaves",
-        kind="explain",
+        kind="design",
         title="What has to leave",
         section="14.3",
         options=(

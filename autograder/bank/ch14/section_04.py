@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="14-mode-free",
-        kind="explain",
+        kind="trace",
         title="A change that moves nothing",
         section="14.4",
         options=(

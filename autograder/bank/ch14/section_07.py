@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="14-no-tail",
-        kind="explain",
+        kind="design",
         title="Two pools without a tail",
         section="14.7",
         options=(
@@ -27,7 +27,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-evidence",
-        kind="explain",
+        kind="trace",
         title="What two rows say",
         section="14.7",
         options=(

@@ -59,7 +59,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-lag-four",
-        kind="explain",
+        kind="trace",
         title="Four versions late",
         section="14.9",
         options=(

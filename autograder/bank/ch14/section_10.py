@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="14-bound-four",
-        kind="explain",
+        kind="trace",
         title="A larger bound",
         section="14.10",
         options=(
