@@ -1,4 +1,4 @@
-"""Plots of numbers: curves with measured points, labeled points over lines, bars.
+"""Plots of numbers: curves with measured points, labeled points over lines, bars, and triangles of three shares.
 
 Every function returns a :class:`~rankzero.figures.picture.Picture`. The caller supplies ``alt``, one sentence that says
 what the plot shows, with the numbers that matter. Axis labels include the unit. ``log`` names the logarithmic axes:
@@ -17,7 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
 from rankzero import checks
@@ -25,7 +25,7 @@ from rankzero.charts.marks import COLOURS, dash
 from rankzero.charts.pictures.plots import Bar, Points, laid, log_foot, lying, parts_of
 from rankzero.charts.ticks import LogAxes, log_ticks, short
 from rankzero.figures.label_placement import beside_points, on_lines, over_rules
-from rankzero.figures.picture import INK, Picture, key, panels, styled
+from rankzero.figures.picture import INK, Picture, canvas, key, on_circle, panels, styled
 from rankzero.room import room
 
 #: Shapes of points, so that they can be told apart without colour.
@@ -151,6 +151,38 @@ def bars(
     _names(axes, list(groups), y, flat)
     if len(parts) > 1:
         key(picture, [Patch(facecolor=COLOURS[i % len(COLOURS)], label=part) for i, part in enumerate(parts)])
+    picture.alt = alt
+    return picture
+
+
+@styled
+def triangle(ways: Mapping[str, tuple[float, float, float]], corners: tuple[str, str, str], *, alt: str) -> Picture:
+    """How near different ways come to the best in three respects: each way is a triangle inside the largest one.
+
+    Args:
+        ways: by name, a way's share of the best in each of the three respects, from 0, the middle, to 1, the corner.
+        corners: the names of the respects, clockwise from the top.
+        alt: one sentence that says what the plot shows.
+
+    Raises:
+        ValueError: a share is not from 0 to 1.
+    """
+    for shares in ways.values():
+        checks.between(0, 1, share=list(shares))
+    picture, axes = canvas((4.6, 2.9 + 0.2 * len(ways)))
+    axes.set(xlim=(-1.5, 1.5), ylim=(-0.72, 1.2))
+    places = on_circle(3)
+    for part in (0.5, 1.0):
+        axes.add_patch(Polygon([(part * x, part * y) for x, y in places], fill=False, **GRID))
+    for name, (x, y) in zip(corners, places, strict=True):
+        axes.plot([0, x], [0, y], **GRID)
+        axes.text(1.08 * x, 1.08 * y, name, ha="center", va="bottom" if y > 0 else "top")
+    for index, shares in enumerate(ways.values()):
+        drawn = [(share * x, share * y) for share, (x, y) in zip(shares, places, strict=True)]
+        colour = COLOURS[index % len(COLOURS)]
+        axes.plot(*_columns([*drawn, drawn[0]]), color=colour, linewidth=2, linestyle=_dashes(index))
+        axes.plot(*_columns(drawn), linestyle="none", color=colour, marker=SHAPES[index % len(SHAPES)], markersize=5)
+    key(picture, [_handle(name, index, True, True) for index, name in enumerate(ways)])
     picture.alt = alt
     return picture
 

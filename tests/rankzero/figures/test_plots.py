@@ -274,3 +274,18 @@ def test_boxes_share_their_overlap():
     assert one.area == 8
     assert one.shared(Box(3, 1, 9, 9)) == 1
     assert one.shared(Box(5, 0, 6, 2)) == 0
+
+
+def test_a_triangle_has_its_shares_on_the_way_to_the_corners():
+    """Kills shares that go to the wrong corner, and a corner that is written beside another."""
+    ways = {"one": (1.0, 0.5, 0.0), "other": (0.2, 1.0, 1.0)}
+    picture = plots.triangle(ways, ("speed", "cost", "truth"), alt="No way is best in all three.")
+    (axes,) = picture.axes
+    corners = {text.get_text(): np.array(text.get_position()) / 1.08 for text in axes.texts}
+    drawn = [line.get_xydata() for line in axes.lines if line.get_linestyle() == "None"]
+    for points, shares in zip(drawn, ways.values(), strict=True):
+        for point, share, corner in zip(points, shares, corners.values(), strict=True):
+            assert point == pytest.approx(share * corner)
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == [*ways]
+    with pytest.raises(ValueError, match="share"):
+        plots.triangle({"one": (1.1, 0, 0)}, ("a", "b", "c"), alt="Too much.")
