@@ -24,8 +24,9 @@ def next_token_probabilities(
         temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the one with the
             lowest index if several are equal.
         top_k: keep the k largest logits, of equal ones those with the lowest indices; not negative, and 0 keeps all.
-        top_p: of the tokens that are left, keep the most probable ones, of equal ones first those with the lowest
-            indices, up to and including the one at which their sum reaches ``top_p``; above 0, at most 1. 1 keeps all.
+        top_p: of the tokens that are left, rescaled to sum to 1, keep the most probable ones, of equal ones first those
+            with the lowest indices, up to and including the one at which their sum reaches ``top_p``; above 0, at most
+            1. 1 keeps all.
 
     Returns:
         [..., V], of the logits' type, half types too; the kept probabilities sum to 1, the others are 0.
