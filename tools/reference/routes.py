@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
@@ -53,6 +54,8 @@ def reading(section: str) -> float:
 def split(amounts: Sequence[float], parts: int) -> list[int]:
     """Where each part but the first begins, if ``amounts`` are cut into ``parts`` so that the largest sum is least.
 
+    No part is empty.
+
     >>> split([3, 3, 3, 2, 2, 2], 3)
     [2, 4]
     """
@@ -60,7 +63,10 @@ def split(amounts: Sequence[float], parts: int) -> list[int]:
     best: list[list[tuple[float, list[int]]]] = [[(sums[end], []) for end in range(len(sums))]]
     for _ in range(parts - 1):
         row = [
-            min((max(best[-1][cut][0], sums[end] - sums[cut]), [*best[-1][cut][1], cut]) for cut in range(end + 1))
+            min(
+                ((max(best[-1][cut][0], sums[end] - sums[cut]), [*best[-1][cut][1], cut]) for cut in range(1, end)),
+                default=(math.inf, []),
+            )
             for end in range(len(sums))
         ]
         best.append(row)

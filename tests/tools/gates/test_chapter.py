@@ -60,7 +60,8 @@ def test_a_chapter_has_its_lanes():
     """Form, types and tests in one; in the other the page, built and run once, run again, and opened."""
     tests, page = chapter.lanes(chapter.named("12"))
     assert [step.name for step in tests] == ["lint", "format", "types", "unit tests", "tests of every item", "demos"]
-    assert [step.name for step in page] == ["page 12-rl", "notebooks again", "browser"]
+    steps = [["page 12-rl", "notebooks again", "browser"], ["page 12-rl-deeper", "notebooks again", "browser"]]
+    assert [step.name for step in page] == [*steps[0], *steps[1]]
     html = Path(page[2].settings["RANKZERO_HTML"])
     assert str(html) in page[0].command
     assert str(html.with_name("executed") / "notebooks" / "12-rl.ipynb") in page[1].command
