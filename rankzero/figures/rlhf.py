@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 
 from rankzero import checks
@@ -318,3 +320,53 @@ def over_distance(runs: Mapping[str, Sequence[tuple[float, float, float]]]) -> P
     )
     picture.alt = f"Score and judge against the root of the KL, the end of each run marked. {ends}."
     return picture
+
+
+# Wrong loops
+
+
+@styled
+def curves_of_loops(usual: Sequence[Sequence[float]], others: Mapping[str, Sequence[Sequence[float]]]) -> Picture:
+    """Learning curves of several programs, a panel for each: a line for each run, over the range of the right runs.
+
+    That range takes half of the height of each panel. A curve that leaves its panel is cut off, and a number says where
+    it ends.
+
+    Args:
+        usual: of the right program, a curve for each run with one value for each batch.
+        others: the curves of each program, by its name.
+    """
+    rows = -(-len(others) // 4)
+    picture, views = panels(rows, 4, (7.2, 0.5 + 1.4 * rows), sharex=True, sharey=True)
+    low, high = min(map(min, usual)), max(map(max, usual))
+    spare = (high - low) / 2
+    floor, roof = ([pick(values) for values in zip(*usual, strict=True)] for pick in (min, max))
+    for axes, (name, curves) in zip(views, others.items(), strict=False):
+        axes.fill_between(range(len(floor)), floor, roof, color=QUIET, alpha=0.6, linewidth=0)
+        for curve in curves:
+            axes.plot(range(len(curve)), curve, color=COLOURS[0], linewidth=1)
+        axes.set(ylim=(low - spare, high + spare))
+        axes.set_title(textwrap.fill(name, 20), fontsize=8)
+        axes.grid(color="#888888", alpha=0.3, linewidth=0.6)
+        outside = [curve[-1] for curve in curves if abs(curve[-1] - (low + high) / 2) > 2 * spare]
+        if outside:
+            axes.text(0.97, 0.06, f"ends at {_range(outside, 0)}", ha="right", transform=axes.transAxes, fontsize=SMALL)
+    for axes in views[len(others) :]:
+        axes.set_axis_off()
+    for axes in views:
+        if axes.get_subplotspec().is_last_row():  # type: ignore[union-attr]
+            axes.set_xlabel("batch")
+    picture.supylabel("mean reward (deviations)", fontsize=9)
+    lines = [Line2D([], [], color=COLOURS[0], linewidth=1, label="a run")]
+    key(picture, [*lines, Patch(facecolor=QUIET, alpha=0.6, label="the right program's runs")])
+    ends = "; ".join(f"{name} {_range([curve[-1] for curve in curves])}" for name, curves in others.items())
+    picture.alt = (
+        f"Mean reward by batch of {counted(len(others), 'program')}. The right runs end at "
+        f"{_range([curve[-1] for curve in usual])}, the others at: {ends}."
+    )
+    return picture
+
+
+def _range(values: Sequence[float], digits: int = 1) -> str:
+    low, high = (f"{0.0 if abs(value) < 0.05 else value:.{digits}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"

@@ -11,7 +11,16 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from rankzero import figures
 from rankzero.charts.marks import COLOURS
-from rankzero.figures.rlhf import ENDS, KINDS, batch_grid, data_flow, gradient_arrows, over_distance, token_values
+from rankzero.figures.rlhf import (
+    ENDS,
+    KINDS,
+    batch_grid,
+    curves_of_loops,
+    data_flow,
+    gradient_arrows,
+    over_distance,
+    token_values,
+)
 
 SHAPES = {
     "prompts": (64, 4),
@@ -32,6 +41,8 @@ ARROWS = {
     "as a loss": {"k1": (0.0, 1e-17, -1e-17), "k3": (0.0, 1.0, -1.0)},
 }
 RUNS = {"beta 0": [(0.0, 0.0, -0.2), (9.0, 2.0, -6.0)], "beta 0.1": [(0.0, 0.0, -0.2), (4.0, 1.5, 1.7)]}
+USUAL = [[0.0, 1.0, 2.0], [0.0, 1.2, 1.8]]
+LOOPS = {"as good": [[0.0, 0.9, 1.9]], "away": [[0.0, 4.0, 9.0], [0.0, 1.0, 2.0]], "down": [[0.0, -2.0, -4.0]] * 2}
 
 DRAWN = {
     "data_flow": lambda: data_flow(SHAPES),
@@ -39,6 +50,7 @@ DRAWN = {
     "token_values": lambda: token_values(TABLES, MASK),
     "gradient_arrows": lambda: gradient_arrows(ARROWS, {"KL": (1.0, -0.5, -0.5)}),
     "over_distance": lambda: over_distance(RUNS),
+    "curves_of_loops": lambda: curves_of_loops(USUAL, LOOPS),
 }
 
 
@@ -109,3 +121,12 @@ def test_runs_are_drawn_over_the_root_of_their_distance():
         assert [list(line.get_ydata()) for line in lines] == [[p[column] for p in run] for run in RUNS.values()]
         assert [line.get_color() for line in lines] == list(COLOURS[:2])
     assert "beta 0: score 2.00, judge -6.00 at KL 9.0" in picture.alt
+
+
+def test_a_loop_that_leaves_its_panel_says_where_it_ends():
+    """Kills a curve that is cut off without a word, and a word where nothing is cut off."""
+    picture = curves_of_loops(USUAL, LOOPS)
+    named = {axes.get_title(): [text.get_text() for text in axes.texts] for axes in picture.axes if axes.get_title()}
+    assert named == {"as good": [], "away": ["ends at 9"], "down": ["ends at -4"]}
+    assert [len(axes.lines) for axes in picture.axes[:3]] == [1, 2, 2]
+    assert "away 2.0 to 9.0; down -4.0" in picture.alt
