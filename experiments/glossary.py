@@ -50,7 +50,7 @@ GLOSSARY = (
     ),
     Term(
         "advantage",
-        "12.6",
+        "12.4",
         "How much better an action turned out than the critic expected in that state.",
     ),
     Term(
@@ -88,7 +88,7 @@ GLOSSARY = (
     ),
     Term(
         "baseline",
-        "12.4",
+        "12.2",
         "A number subtracted from the return in a policy gradient. It reduces the variance and leaves the "
         "mean as it was.",
     ),
@@ -165,7 +165,7 @@ GLOSSARY = (
     ),
     Term(
         "critic",
-        "12.6",
+        "12.4",
         "The model that estimates the value of a state in actor-critic methods.",
     ),
     Term(
@@ -224,7 +224,7 @@ GLOSSARY = (
     ),
     Term(
         "GAE",
-        "12.7",
+        "12.5",
         "Generalized advantage estimation: an exponentially weighted sum of TD errors that trades bias "
         "against variance with one parameter, lambda.",
         ("generalized advantage estimation", "generalised advantage estimation"),
@@ -389,12 +389,12 @@ GLOSSARY = (
     ),
     Term(
         "policy",
-        "12.2",
+        "12.1",
         "The model that chooses actions; for a language model, its distribution over the next token.",
     ),
     Term(
         "PPO",
-        "12.8",
+        "12.7",
         "Proximal policy optimization: several epochs on one batch of samples, with an objective that clips "
         "the gain from moving away from the policy that produced them.",
         ("proximal policy optimization",),
@@ -510,7 +510,7 @@ GLOSSARY = (
     ),
     Term(
         "TD error",
-        "12.7",
+        "12.4",
         "Reward plus the discounted value of the next state, minus the value of this one.",
     ),
     Term(

@@ -33,7 +33,7 @@ _FAR = worked(ppo_clip_objective, [math.log(0.5)], [math.log(0.1)], [-1], pick="
 
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
-        "12.4",
+        "12.2",
         "A baseline costs no bias, and the value is not the best one",
         "A baseline trades bias for variance, and V is the best choice.",
         "A baseline that does not depend on the action adds no bias: for two arms the mean gradient is "
@@ -44,7 +44,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         f"Williams (1992), doi:10.1007/BF00992696; {_GREENSMITH}",
     ),
     Correction(
-        "12.7",
+        "12.4",
         "A time limit is not the end of an episode",
         "done = terminated or truncated, and the next value counts 1 - done.",
         "A truncated step reached a state that has a value; only the recursion over advantages stops at both kinds of "
@@ -55,7 +55,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         _PARDO,
     ),
     Correction(
-        "12.7",
+        "12.5",
         "The bias of a small lambda is the critic's",
         "lambda = 0 has high bias and lambda = 1 has low bias.",
         f"Only if V is wrong. On a random walk of five states lambda = 0 is off by {abs(_WRONG):.3f} with V = 0.5 "
@@ -65,7 +65,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         f"{_GAE}, section 3",
     ),
     Correction(
-        "12.8",
+        "12.7",
         "PPO's clip bounds the gain, not the ratio",
         "Clipping keeps the new policy close to the old one.",
         "The objective takes the smaller of the clipped and the plain term, so a sample that moved against its "

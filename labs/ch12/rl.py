@@ -45,13 +45,11 @@ class ClipStats:
         objective: what is maximised.
         outside_fraction: the share of the samples whose ratio is further than ``clip`` from 1.
         clipped_fraction: the share of the samples whose clipped term is smaller than the other: they have no gradient.
-        approx_kl: ``ratio - 1 - ln(ratio)``, an estimate of KL(old policy||new policy).
     """
 
     objective: float
     outside_fraction: float
     clipped_fraction: float
-    approx_kl: float
 
 
 def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: float = 0.0) -> list[float]:

@@ -44,13 +44,11 @@ class ClipStats:
         objective: what is maximised.
         outside_fraction: the share of the samples whose ratio is further than ``clip`` from 1.
         clipped_fraction: the share of the samples whose clipped term is smaller than the other: they have no gradient.
-        approx_kl: ``ratio - 1 - ln(ratio)``, an estimate of KL(old policy||new policy).
     """
 
     objective: float
     outside_fraction: float
     clipped_fraction: float
-    approx_kl: float
 
 
 def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: float = 0.0) -> list[float]:
@@ -244,16 +242,15 @@ def ppo_clip_objective(
     checks.positive(clip=clip)
     lengths = [len(log_probs), len(old_log_probs), len(advantages)]
     checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
-    terms, outside, clipped, divergence = [], 0, 0, []
+    terms, outside, clipped = [], 0, 0
     for new, old, advantage in zip(log_probs, old_log_probs, advantages, strict=True):
         ratio = math.exp(new - old)
         plain, limited = ratio * advantage, min(max(ratio, 1 - clip), 1 + clip) * advantage
         terms.append(min(plain, limited))
         outside += abs(ratio - 1) > clip
         clipped += limited < plain
-        divergence.append(math.expm1(new - old) - (new - old))  # exp(d) - 1 has lost its digits where d is small
     count = len(terms)
-    return ClipStats(math.fsum(terms) / count, outside / count, clipped / count, math.fsum(divergence) / count)
+    return ClipStats(math.fsum(terms) / count, outside / count, clipped / count)
 
 
 def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -> float:

@@ -38,7 +38,7 @@ _EMPTY_BUFFER = ("found, following = [], 0.0", "found, following = ([] if reward
 
 EXERCISE = Build(
     "12 rl.gae",
-    section="12.7",
+    section="12.5",
     topic="advantages",
     cases=(
         Case(((0.1, 0.2, 1), (0.5, 0.4, 0.2), (0.4, 0.2, 0), (False, False, True), (False,) * 3, 0.99, 0.95)),

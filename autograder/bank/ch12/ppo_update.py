@@ -67,7 +67,7 @@ def ppo_update_by_the_whole_batch(
 
 EXERCISE = Build(
     "12 policy.ppo_update",
-    section="12.9",
+    section="12.8",
     topic="training loops",
     grade="tensor",
     probe="ch12.updated",

@@ -35,7 +35,7 @@ _REINFORCE = "-(log_probs * weights.detach()).masked_fill(~kept, 0.0).sum() / le
 
 EXERCISE = Build(
     "12 policy.reinforce_loss",
-    section="12.5",
+    section="12.1",
     topic="policy gradient",
     grade="tensor",
     probe="ch12.reinforced",

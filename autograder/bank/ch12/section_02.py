@@ -1,41 +1,48 @@
-"""Section 12.2, A language model is an agent: its questions."""
+"""Section 12.2, Add ten to every mark: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Choice, Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
-        id="12-llm-state",
+        id="12-plus-ten",
         kind="trace",
-        title="The transition of a language model",
+        title="Ten more for everybody",
         section="12.2",
         options=(
-            "it appends the chosen token, without chance",
-            "it draws the next token from the softmax",
-            "it scores the text so far",
+            "above 0, and well below that of 12.1",
+            "the same as in 12.1, up to rounding",
+            "no better than at the start: every word is praised",
         ),
         correct=0,
-        derivation="The state is the text so far, the action a token. Given both, the next state is certain: "
-        "the text and the token. All chance is in the policy.",
+        derivation="The mean of the step is that of 12.1, since a constant adds $10\\,E[\\nabla \\log \\pi] = 0$. But a single "
+        "batch of 64 adds ten times its own sum of $\\nabla \\log \\pi$, which is not 0: noise, and the optimizer follows it.",
         slips={
-            1: "Drawing is what the policy does; the transition takes the drawn token.",
-            2: "A score is the reward's business.",
+            1: "Only differences count in the mean over all sentences. In a batch of 64, the constant adds noise that is "
+            "larger than what the marks have to say.",
+            2: "A sentence of 12 is praised more than one of 8, so the mean direction is still right.",
         },
     ),
-    Question(
-        id="12-gamma-long",
-        kind="derive",
-        title="A discount over a thousand tokens",
+    Choice(
+        id="12-best-mark",
+        kind="trace",
+        title="Nobody is praised",
         section="12.2",
-        ask="share",
-        unit="of the reward",
-        answer=lambda: 0.99**999,
-        slips=(
-            Slip("That is one minus the discount: it is raised to the number of steps.", value=0.01),
-            Slip("That is after a hundred tokens.", value=lambda: 0.99**100),
-            Slip("Token 1,000 is 999 steps after token 1.", value=lambda: 0.99**1000),
+        options=(
+            "yes: slower at first, and it ends about where the raw marks do",
+            "no: every word that it writes gets rarer, the good ones too",
+            "no: the baseline depends on the marks, so the mean direction is wrong",
+            "yes, exactly as with the mean: a baseline changes nothing",
         ),
-        derivation="Every step from token 1 to token 1,000 costs one factor of 0.99.",
+        correct=0,
+        derivation="The best mark of 64 is 2 in nearly every batch, so it is a constant, and a constant changes no mean. What is "
+        "taken from bad sentences goes to all others in proportion.",
+        slips={
+            1: "A good sentence has weight 0 and is left alone. What bad ones lose goes to the rest, so the good ones become "
+            "likelier.",
+            2: "It does depend on them, but hardly: nearly every batch of 64 has a sentence with the best mark.",
+            3: "It changes the noise. The mean is a better constant than the maximum.",
+        },
     ),
 )

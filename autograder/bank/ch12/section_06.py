@@ -1,39 +1,29 @@
-"""Section 12.6, Actor and critic: its questions."""
+"""Section 12.6, Use a batch twice: its questions."""
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="12-cutoff",
-        kind="derive",
-        title="The step at the limit",
+    Choice(
+        id="12-reuse",
+        kind="trace",
+        title="Twenty steps with logarithms",
         section="12.6",
-        parts=(
-            Part(
-                "treated as an end",
-                "reward",
-                lambda: 1.0 - 50,
-                tolerance=1e-6,
-                slips=(
-                    Slip("The reward of the step is missing.", value=-50),
-                    Slip("That is the right value of the error: at an end nothing follows.", value=0),
-                ),
-            ),
-            Part(
-                "right",
-                "reward",
-                lambda: 1 + 0.98 * 50 - 50,
-                tolerance=1e-6,
-                slips=(
-                    Slip("The value of the state that was reached is discounted.", value=1),
-                    Slip("The reward of the step is missing.", value=-1),
-                    Slip("The pole still stands: the state that was reached has a value.", value=-49),
-                ),
-            ),
+        options=(
+            "bad words are pushed down in full, however rare they have become",
+            "nothing: all twenty steps have the mean direction of the first",
+            "from the second step on the gradient is 0",
+            "good words are pushed up in full, however likely they have become",
         ),
-        derivation="$\\delta = 1 + 0.98\\, V(s') - 50$, with $V(s') = 0$ if the world ended and 50 if we "
-        "stopped looking.",
+        correct=0,
+        derivation="The push of $w \\ln \\pi(a)$ on the logits is $w\\,(\\mathrm{onehot}(a) - \\pi)$. Where $\\pi(a)$ goes to 1 it vanishes, "
+        "where $\\pi(a)$ goes to 0 it does not. The push of $w\\rho$ is $\\rho$ times that, and goes away with the word.",
+        slips={
+            1: "The first step has. After it the words in the batch are no longer a sample of the policy, and their weighted "
+            "mean is not its gradient.",
+            2: "The logarithm has a gradient wherever the policy is. It is the clip that can take one away.",
+            3: "At a word that is nearly certain, $1 - \\pi$ is left of the push, which is nearly nothing.",
+        },
     ),
 )

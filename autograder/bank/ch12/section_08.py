@@ -1,29 +1,29 @@
-"""Section 12.8, PPO: use a batch more than once: its questions."""
+"""Section 12.8, Four loops, one pole: its questions."""
 
 from __future__ import annotations
 
-import math
-
-from autograder.items import Choice, Question, Slip, lazily
-
-rl = lazily("solutions.ch12.rl")
+from autograder.items import Choice
 
 QUESTIONS = (
-    Question(
-        id="12-clip-five",
-        kind="derive",
-        title="Far out on the wrong side",
+    Choice(
+        id="12-four-loops",
+        kind="trace",
+        title="Furthest behind",
         section="12.8",
-        ask="objective",
-        unit="reward",
-        answer=lambda: rl.ppo_clip_objective([math.log(0.5)], [math.log(0.1)], [-1.0]).objective,
-        tolerance=1e-6,
-        slips=(
-            Slip("That is clipped without the minimum: the larger loss counts.", value=-1.2),
-            Slip("An advantage of -1 makes it negative.", value=5),
-            Slip("That is clipped at the other edge.", value=-0.8),
+        options=(
+            "the actor with a critic and one step a batch",
+            "REINFORCE",
+            "REINFORCE with a baseline",
+            "PPO: it tries too much with too little",
         ),
-        derivation="$\\min(\\rho A, \\mathrm{clip}(\\rho) A)$ with $\\rho A = 5\\cdot(-1)$ and $1.2\\cdot(-1)$.",
+        correct=0,
+        derivation="It learns from advantages that a critic made of 256 steps, while the critic still knows nothing, and takes "
+        "one small step from each: 117 in all.",
+        slips={
+            1: "Its weights are noisy. But they are what really came, and sixteen whole episodes are in each step.",
+            2: "The baseline takes away noise and adds nothing wrong.",
+            3: "Twenty steps from a batch do go far, and ratios and the clip keep count of it.",
+        },
     ),
     Choice(
         id="12-first-minibatch",

@@ -317,16 +317,8 @@ def test_one_sample_at_a_time(advantage, wanted):
 def test_four_samples_and_a_far_one():
     found = clipped((1.5, 0.5, 1.5, 0.5), (1, 1, -1, -1))
     assert (found.objective, found.outside_fraction, found.clipped_fraction) == pytest.approx((-0.15, 1, 0.5))
-    assert found.approx_kl == pytest.approx(0.143841, rel=1e-5)
     far = clipped([5], [-1])
     assert (far.objective, far.outside_fraction, far.clipped_fraction) == pytest.approx((-5, 1, 0))
-
-
-@pytest.mark.parametrize("moved", [1e-4, -3e-6, 1e-8])
-def test_a_policy_that_has_hardly_moved_keeps_the_digits_of_its_divergence(moved):
-    """Against the series. Kills exp(d) - 1, which has lost half of its digits or all of them."""
-    found = ppo_clip_objective([moved], [0.0], [1.0])
-    assert found.approx_kl == pytest.approx(moved**2 / 2 + moved**3 / 6 + moved**4 / 24, rel=1e-7)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 64), st.floats(0.05, 0.5))
@@ -343,7 +335,6 @@ def test_the_objective_by_automatic_differentiation(seed, count, clip):
     found = clipped(ratios, advantages, clip)
     assert found.objective == pytest.approx(objective.item(), rel=1e-9, abs=1e-12)
     assert found.clipped_fraction == sum(((gradient == 0) & (weights != 0)).tolist()) / count
-    assert found.approx_kl >= 0
 
 
 def test_explained_variance():
