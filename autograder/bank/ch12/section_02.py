@@ -16,11 +16,12 @@ QUESTIONS = (
             "no better than at the start: every word is praised",
         ),
         correct=0,
-        derivation="The mean of the step is that of 12.1, since a constant adds $10\\,E[\\nabla \\log \\pi] = 0$. But a single "
-        "batch of 64 adds ten times its own sum of $\\nabla \\log \\pi$, which is not 0: noise, and the optimizer follows it.",
+        derivation="The mean of the step is that of 12.1, since a constant adds $10\\,E[\\nabla \\log \\pi] = 0$. "
+        "But a single batch of 64 adds ten times its own sum of $\\nabla \\log \\pi$, which is not 0: noise, and "
+        "the optimizer follows it.",
         slips={
-            1: "Only differences count in the mean over all sentences. In a batch of 64, the constant adds noise that is "
-            "larger than what the marks have to say.",
+            1: "Only differences count in the mean over all sentences. In a batch of 64, the constant adds noise "
+            "that is larger than what the marks have to say.",
             2: "A sentence of 12 is praised more than one of 8, so the mean direction is still right.",
         },
     ),
@@ -36,11 +37,11 @@ QUESTIONS = (
             "yes, exactly as with the mean: a baseline changes nothing",
         ),
         correct=0,
-        derivation="The best mark of 64 is 2 in nearly every batch, so it is a constant, and a constant changes no mean. What is "
-        "taken from bad sentences goes to all others in proportion.",
+        derivation="The best mark of 64 is 2 in nearly every batch, so it is a constant, and a constant changes no "
+        "mean. What is taken from bad sentences goes to all others in proportion.",
         slips={
-            1: "A good sentence has weight 0 and is left alone. What bad ones lose goes to the rest, so the good ones become "
-            "likelier.",
+            1: "A good sentence has weight 0 and is left alone. What bad ones lose goes to the rest, so the good "
+            "ones become likelier.",
             2: "It does depend on them, but hardly: nearly every batch of 64 has a sentence with the best mark.",
             3: "It changes the noise. The mean is a better constant than the maximum.",
         },

@@ -38,10 +38,11 @@ QUESTIONS = (
             "none: the minimum always leaves one of the two terms",
         ),
         correct=0,
-        derivation="Outside the range, only samples that moved with their advantage have no gradient. Those that moved against "
-        "it have the whole one. Inside the range, all have one.",
+        derivation="Outside the range, only samples that moved with their advantage have no gradient. Those that "
+        "moved against it have the whole one. Inside the range, all have one.",
         slips={
-            1: "That counts every ratio outside. One that moved against its advantage is pulled back with its whole gradient.",
+            1: "That counts every ratio outside. One that moved against its advantage is pulled back with its "
+            "whole gradient.",
             2: "Inside the range both terms are equal, and their gradient is that of the plain objective.",
             3: "Where the clipped term is the smaller one it is constant: its gradient is 0.",
         },
