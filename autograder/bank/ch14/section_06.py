@@ -8,21 +8,21 @@ QUESTIONS = (
     Choice(
         id="14-torn",
         kind="trace",
-        title="One buffer, two processes",
+        title="One buffer and a number",
         section="14.6",
         options=(
-            "the old version, the new one, or parts of both in one tensor",
-            "the old version or the new one",
-            "only the new version",
-            "only the old version, until the writer has finished",
+            "no: a copy that begins and ends while one version is being written sees the same number twice",
+            "yes: if the number has not changed, nothing was written in between",
+            "yes, but a slow reader may have to try again and again",
+            "no: the number itself may be read half-written",
         ),
         correct=0,
-        derivation="A copy of megabytes takes a while, and nothing stops the other side meanwhile. The reader's front "
-        "has passed some places before the writer's, and others after it.",
+        derivation="In the picture, the reader's copy begins and ends after the trainer has begun with version 8 and "
+        "before it is complete. The number says 7 all the time, and the copy holds both.",
         slips={
-            1: "Then a copy of the whole buffer would be a single step. It is millions of steps, in both processes.",
-            2: "Nothing makes the reader wait until the writer has finished.",
-            3: "There is one buffer: what is written is there at once.",
+            1: "It says that nothing was completed. A version may have been under way all the time.",
+            2: "That is the price of a number which changes when writing begins and again when it ends.",
+            3: "A number of eight bytes in its place is read whole. It is raised at the wrong moment.",
         },
     ),
 )
