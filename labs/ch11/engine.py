@@ -33,8 +33,8 @@ class EngineCore:
         Args:
             request: has ``name``, ``prompt`` (tokens, at least one), ``max_tokens`` (of the answer, ``eos`` included),
                 ``stop`` (strings that end the answer and are not sent), ``salt`` (only requests with the same salt may
-                share blocks) and ``constraint``: None, or an object with ``allowed(remaining)``, the tokens after which
-                the text can end within ``remaining`` more, ``eos`` not counted, and ``advance(token)``.
+                share blocks) and ``constraint``: None, or an object with ``allowed(remaining)``, the tokens that may
+                come next if ``remaining`` are left, the next one included and ``eos`` not, and ``advance(token)``.
         """
         raise NotImplementedError("11-server: not written yet")
 
