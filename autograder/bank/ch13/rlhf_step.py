@@ -84,6 +84,12 @@ def _priced(rng: Random) -> Case:
     return _step(rng, 2, 4, pieces=rng.choice((1, 2)), epochs=2, beta=round(rng.uniform(0.2, 1.0), 2))
 
 
+def _unasked(case: Case) -> Case:
+    """A batch without a price, for which nobody has asked the reference."""
+    nothing = tensor([[nan] * case.args[3].shape[1]] * case.args[3].shape[0])
+    return Case((*case.args[:5], nothing, *case.args[6:]), case.kwargs)
+
+
 def _odd(rng: Random) -> list[Case]:
     """A silent group; anything behind the end; one long row of pieces."""
     anything = (nan, -inf, inf, 50.0)
@@ -92,6 +98,7 @@ def _odd(rng: Random) -> list[Case]:
         _step(rng, 2, 4, pieces=2, epochs=1, rest=anything, beta=0.3),
         _step(rng, 3, 2, pieces=3, epochs=2, rest=(-inf,), beta=0.0),
         _step(rng, 2, 2, length=1, beta=0.1),
+        _unasked(_step(rng, 2, 2, beta=0.0)),
     ]
 
 
@@ -140,7 +147,11 @@ EXERCISE = Build(
         Group("one update", _whole, 4, "Mask, gains in groups, one pass, one update by the mean over real tokens."),
         Group("several updates", _again, 4, "The ratio is to the log-probabilities that were handed over."),
         Group("a price", _priced, 4, "beta times the mean of k2 over the same tokens, added to the loss."),
-        listed("odd batches", _odd, "A group that says nothing; whatever stands behind <eos>; responses of one token."),
+        listed(
+            "odd batches",
+            _odd,
+            "A silent group; whatever stands behind <eos>; one token; no price, and nobody asked the reference.",
+        ),
     ),
     slips=(
         Slip(
@@ -189,6 +200,25 @@ EXERCISE = Build(
             edit=("mask = response_mask(tokens[:, prompt_length:], eos)", "mask = torch.ones_like(old_log_probs)"),
         ),
         Slip(
+            "The sign is turned: an answer above its group's mean has to become likelier.",
+            edit=("gains = group_advantages(", "gains = -group_advantages("),
+        ),
+        Slip(
+            "The scores went in as they are: compare each with the other answers to its prompt.",
+            edit=("gains = group_advantages(scores, group_size)", "gains = scores"),
+        ),
+        Slip(
+            "Nothing is clipped: a ratio outside the range gains no more.",
+            edit=("mask[rows], clip)", "mask[rows], 1e9)"),
+        ),
+        Slip(
+            "The logits at place t speak of the token at place t + 1.",
+            edit=(
+                "response_log_probs(policy(tokens[rows]), tokens[rows], prompt_length)",
+                "response_log_probs(policy(tokens[rows]).roll(-1, 1), tokens[rows], prompt_length)",
+            ),
+        ),
+        Slip(
             "That subtracts the mean of the batch: each group has its own.",
             edit=("group_advantages(scores, group_size)", "group_advantages(scores, len(scores))"),
         ),
@@ -205,6 +235,10 @@ EXERCISE = Build(
     ),
     promises=(
         Promise("each row of ``orders`` is one update", edit=("for rows in orders:", "for rows in orders[:1]:")),
+        Promise(
+            "the reference may be anything, nan and infinities too",
+            edit=("(now - ref_log_probs[rows]).masked_fill(~real, 0)", "(now - ref_log_probs[rows]) * real"),
+        ),
         Promise("0: nobody looks at", edit=("if beta:", "if True:")),
     ),
 )
