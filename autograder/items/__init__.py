@@ -19,7 +19,7 @@ from autograder.items.questions import (
     Question,
     QuestionKind,
 )
-from autograder.items.systems import Cost, Desk, Kill, Level, LevelCosts, Play, Played, System, Verdict
+from autograder.items.systems import Cost, Desk, Kill, Later, Level, LevelCosts, Play, Played, System, Verdict
 from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
 from autograder.items.variants import Promise, Right, Slip, Variant
 
@@ -44,6 +44,7 @@ __all__ = [
     "Kill",
     "Knob",
     "Landmark",
+    "Later",
     "Level",
     "LevelCosts",
     "Milestone",

@@ -33,6 +33,14 @@ class Kill(Exception):
     """Raised by a desk: every process of the run is ended at once, with SIGKILL."""
 
 
+class Later(Exception):
+    """Raised by a desk: the rank gets this answer when nothing else in the world can go on, and others are served."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__("later")
+        self.answer = answer
+
+
 class Desk(Protocol):
     """Answers what the drivers of the ranks ask during a run, in the grader's process.
 
@@ -47,6 +55,7 @@ class Desk(Protocol):
 
         Raises:
             Kill: the run ends here.
+            Later: the rank has to wait for the answer.
             NoQuestion: no driver asks this.
         """
 

@@ -13,7 +13,7 @@ from binascii import b2a_base64
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from autograder.items import Desk, Kill, NoQuestion
+from autograder.items import Desk, Kill, Later, NoQuestion
 from autograder.marking.outcome import Outcome
 from autograder.marking.values import Malformed
 from autograder.running import collectives
@@ -77,6 +77,7 @@ class Broker:
         self.ended: list[Ending] = ["" for _ in ranks]
         self.replies: list[Message | None] = [None for _ in ranks]
         self.asking: dict[int, Any] = {}  # questions for the desk, by rank
+        self.later: dict[int, Any] = {}  # answers that are given when nothing else can go on
         self.events: list[Event] = []
         self.traffic = 0
 
@@ -90,7 +91,7 @@ class Broker:
                     continue
                 if self._over():
                     break
-                if not self._answer_polls():
+                if not (self._answer_late() or self._answer_polls()):
                     raise Ended(self._stuck())
             self._check_leftovers()
             self._end("end")
@@ -104,7 +105,7 @@ class Broker:
 
     def _running(self) -> list[int]:
         quiet = zip(self.waits, self.ended, self.replies, strict=True)
-        return [rank for rank, why in enumerate(quiet) if not any(why) and rank not in self.asking]
+        return [rank for rank, why in enumerate(quiet) if not any(why) and rank not in self.asking | self.later]
 
     # Listening.
 
@@ -200,10 +201,20 @@ class Broker:
         except NoQuestion:
             self.children[rank].kill()
             raise Ended(Outcome("died", detail=f"rank {rank} broke the rules of its channel")) from None
+        except Later as later:
+            self.later[rank] = later.answer
         except Kill:
             for child in self.children:
                 child.kill()
             raise Ended(KILLED) from None
+        return True
+
+    def _answer_late(self) -> bool:
+        """Give the first answer that was put off; False if there is none."""
+        if not self.later:
+            return False
+        rank = min(self.later)
+        self.children[rank].tell(answer=self.later.pop(rank))
         return True
 
     def _release(self) -> bool:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from autograder.items import Build, Case, Tensor
+from autograder.items import Build, Case, Later, Tensor
 from autograder.marking import trusted
+from autograder.marking.outcome import Outcome
+from autograder.running.broker import Broker
 from autograder.running.limits import Limits
+from autograder.running.messages import Message
 from autograder.running.process import Processes
 from autograder.running.runner import Runner
+from autograder.running.transport import Child
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
@@ -349,3 +356,53 @@ def test_children_are_used_again_with_a_fresh_world(runner):
 def test_one_rank_is_a_world_too(runner, ranks):
     (outcome,) = runner.run(item("reductions"), [case(ranks)])
     assert [value.tolist() for value in outcome.value[0]] == [[1.0, 0.0]] * 6
+
+
+# A desk that puts off its answers.
+
+
+class Scripted(Child):
+    """A child that says these things, and keeps what it is told in a list for all."""
+
+    def __init__(self, told: list[Any], *said: dict[str, Any]) -> None:
+        super().__init__()
+        self.ids.append("request")
+        self.said, self.told = [Message(one) for one in (*said, {"kind": "leave"}, {"kind": "value"})], told
+
+    def put(self, lines):
+        self.told += [message["answer"] for line in lines if "answer" in (message := json.loads(line))]
+
+    def kill(self):
+        self.alive = False
+
+
+class Scripts:
+    """Hears one child at a time."""
+
+    def exchange(self, children, deadline):
+        speaker = next(child for child in children if child.said)
+        return [(speaker, speaker.said.pop(0))]
+
+
+class Slow:
+    """A desk that repeats what it is asked, later if it is asked for that."""
+
+    first = 1
+
+    def __call__(self, rank, question):
+        if question.startswith("slow"):
+            raise Later(question)
+        return question
+
+
+def test_a_later_answer_is_given_when_nothing_else_can_go_on():
+    """Kills a broker that answers at once, and one that calls a world stuck whose answers are still to come."""
+
+    def asks(*questions):
+        return Scripted(told, *({"kind": "ask", "question": question} for question in questions))
+
+    told: list[Any] = []
+    children = [asks("a", "slow b", "c"), asks("slow d", "e"), asks("f", "g")]
+    broker = Broker(Scripts(), children, 60.0, lambda child, reply: Outcome("value"), lambda unit, line: None, Slow())
+    assert broker.run() == Outcome("value", (None,) * 3)
+    assert told == ["a", "f", "g", "slow b", "c", "slow d", "e"]
