@@ -21,7 +21,7 @@ from rankzero.tiny import align_jobs
 def aligned(ask, program, settings, plan, prompts, uniforms, orders, given=None, watch=False):
     """Called on each rank with a job; ``watch`` says that updates are stopped."""
     torch.set_num_threads(1)
-    score = Score(ask, given is not None)
+    score = score_by(ask, given is not None)
     job = align_jobs.made(
         dist.get_rank(),
         **settings,
@@ -40,14 +40,11 @@ def aligned(ask, program, settings, plan, prompts, uniforms, orders, given=None,
 aligned.asks = True  # type: ignore[attr-defined]
 
 
-class Score:
-    """Asks the grader for rewards."""
+def score_by(ask, given):
+    """What asks the grader for rewards. ``given``: batch 0 is scored already."""
 
-    def __init__(self, ask, given):
-        self._ask, self._given = ask, given
-
-    def __call__(self, batch, rows, tokens, log_probs):
-        if self._given:
+    def score(batch, rows, tokens, log_probs):
+        if given:
             raise ValueError("batch 0 is written and scored already: job.rollout")
         if (
             tokens.dim() != 2
@@ -60,10 +57,12 @@ class Score:
                 f"{list(tokens.shape)} and {list(log_probs.shape)}"
             )
         numbers = b2a_base64(array("d", log_probs.detach().double().flatten().tolist()).tobytes(), newline=False)
-        answer = self._ask(["score", int(batch), rows.long().tolist(), tokens.long().tolist(), numbers.decode()])
+        answer = ask(["score", int(batch), rows.long().tolist(), tokens.long().tolist(), numbers.decode()])
         if "wrong" in answer:
             raise ValueError(answer["wrong"])
         return torch.tensor(answer["scores"], dtype=torch.float64)
+
+    return score
 
 
 class Passes:

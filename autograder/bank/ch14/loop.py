@@ -90,15 +90,20 @@ def _wrote(rng: Random, play: Play) -> Verdict:
     return verdict
 
 
-def _computed(job: Drawn, played: Played) -> Cost:
+def _computed(job: Drawn, played: Played) -> Cost | None:
     """Tokens that pass through the model, beside those of a loop that keeps keys and values and passes no token twice.
 
-    The last token of a row is never passed on: nothing is drawn after it.
+    The last token of a row is never passed on: nothing is drawn after it. They are counted in the submission's process;
+    a count below that of a loop that also shares the prompts of a group is none.
     """
-    task = job.task
-    row = len(task.prompts[0][0]) + len(task.uniforms[0][0]) - 1
+    task, passed = job.task, played.values[0]["tokens"]
+    prompt, length = len(task.prompts[0][0]), len(task.uniforms[0][0])
     learned = sum(len(rows) for order in task.orders for rows in order)
-    return Cost(played.values[0]["tokens"], row * (len(task.prompts) * job.rows + learned))
+    written = len(task.prompts) * job.rows
+    shared = written * (length - 1) + written // task.plan["group_size"] * prompt
+    if type(passed) is not int or passed < shared + learned * length:
+        return None
+    return Cost(passed, (prompt + length - 1) * (written + learned))
 
 
 def _looped(rng: Random, play: Play) -> Verdict:
