@@ -12,6 +12,8 @@ from autograder.items import Played, Tensor
 
 #: Largest distance of a log-probability.
 NEAR = 1e-8
+#: Weights that are nearer than this are right but for the rounding of numbers with half as many bits.
+ROUNDED = 3e-7
 #: A sentence, and the twin's mistake that it names.
 Mistake = tuple[str, Mapping[str, Any]]
 
@@ -146,6 +148,12 @@ def wrong_weights(job: Drawn, played: Played, mistakes: Iterable[Mistake]) -> st
         if same(got, job.wrong(**rules).weights):
             return sentence
     name = next(name for name in got if not alike(got[name], job.right.weights[name]))
+    far = max(abs(a - b) for each in got for a, b in zip(got[each], job.right.weights[each], strict=True))
+    if far < ROUNDED:
+        return (
+            f"The weights are almost the plain twin's: at most {far:.0e} away from them. Something was rounded to "
+            "float32, as torch.zeros, torch.ones and .float() do: everything in a job is float64."
+        )
     updates = len(job.task.orders)
     return f"{name} is not what the plain twin has after {updates} update{'s' * (updates != 1)}"
 
