@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankzero import stored
 
@@ -125,8 +126,9 @@ def kept(name: str, seed: int, points: Sequence[Point]) -> Kept:
     """A run as it is stored; the ratios are those of the last batches that were learned from."""
     ends = [points[-LAST:]] * 5 + [points[-LAST - 1 : -1]] * 2
     means = [math.fsum(getattr(p, figure) for p in end) / LAST for figure, end in zip(FIGURES, ends, strict=True)]
-    curves = (tuple(round(getattr(p, figure), 3) for p in points) for figure in ("reward", "judge"))
-    return Kept(name, seed, *(float(f"{mean:.4g}") for mean in means), *curves)
+    figures: dict[str, Any] = dict(zip(FIGURES, (float(f"{mean:.4g}") for mean in means), strict=True))
+    rewards, judges = (tuple(round(getattr(p, figure), 3) for p in points) for figure in ("reward", "judge"))
+    return Kept(name, seed, **figures, rewards=rewards, judges=judges)
 
 
 def all_runs(seeds: Iterable[int] = SEEDS) -> Iterator[Kept]:

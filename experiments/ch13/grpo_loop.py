@@ -179,7 +179,7 @@ def trained(update: Callable[..., list[float]] = step, seed: int = 1, iterations
         rewards = reward(rollout.tokens)
         seen = _seen(origin, rollout, rewards)
         moved = update(writer, origin, optimizer, rollout, rewards, generator) if iteration < iterations else [0.0]
-        points.append(Point(*seen, moved[0], moved[-1]))
+        points.append(Point(*seen, first=moved[0], last=moved[-1]))
     return points
 
 
