@@ -38,12 +38,17 @@ def align(job: Any) -> dict[str, Tensor]:
     *Ahead*: with a lag of 1, the writers write batch i + 1 while rank 0 learns from batch i. Send weights to all
     writers at once, and none that nobody writes with.
 
+    *At their own speed* (a bonus): with ``plan.bound``, each batch is written by one writer, whichever is free, and
+    some take long. Batch i is begun with version v, the newest, if ``i - v <= bound``, and no writer waits while it may
+    begin one. Batches are learned from in their order, weighted as with a lag.
+
     Args:
-        job: a :class:`rankzero.tiny.align_jobs.Job`: ``model``, ``reference`` (None without a price), ``optimizer`` (on
-            rank 0), ``prompts[i]`` [B, P], ``uniforms[i]`` [B, T], ``orders[i]``, ``score``, ``cache(rows)`` for passes
-            over new tokens only, ``plan`` (``iterations, group_size, clip, beta, temperature, eos, lag, cap``), and
-            ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if it is written already, else None. What
-            stands behind ``<eos>`` in it means nothing. Levels you leave out may raise NotImplementedError.
+        job: a :class:`rankzero.tiny.align_jobs.Job`, all of it in float64: ``model``, ``reference`` (None without a
+            price), ``optimizer`` (on rank 0), ``prompts[i]`` [B, P], ``uniforms[i]`` [B, T], ``orders[i]``, ``score``,
+            ``cache(rows)`` for passes over new tokens only, ``plan`` (``iterations, group_size, clip, beta,
+            temperature, eos, lag, cap, bound``), and ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if
+            it is written already, else None. What stands behind ``<eos>`` in it means nothing. Levels you leave out may
+            raise NotImplementedError.
 
     Returns:
         On rank 0 the trained weights by name, as ``job.model.state_dict()`` has them; on the others ``{}``.

@@ -35,6 +35,7 @@ class Plan:
         eos: the token that ends a response; None if every response is as long as it may be.
         lag: 0: version i of the weights writes batch i. 1: version ``max(0, i - 1)`` does.
         cap: largest weight of a token that older weights wrote.
+        bound: 0: the lag says who writes what. Else a batch is begun by any writer, at most so many versions ahead.
     """
 
     iterations: int
@@ -45,11 +46,13 @@ class Plan:
     eos: int | None = None
     lag: int = 0
     cap: float = math.inf
+    bound: int = 0
 
     def __post_init__(self) -> None:
         checks.count(iterations=self.iterations)
         checks.count(2, group_size=self.group_size)
         checks.count(0, lag=self.lag)
+        checks.count(0, bound=self.bound)
         checks.amount(beta=self.beta)
         checks.positive(clip=self.clip, temperature=self.temperature)
 

@@ -37,19 +37,30 @@ def align(job: Any) -> dict[str, Tensor]:
     *Ahead*: with a lag of 1, the writers write batch i + 1 while rank 0 learns from batch i. Send weights to all
     writers at once, and none that nobody writes with.
 
+    *At their own speed* (a bonus): with ``plan.bound``, each batch is written by one writer, whichever is free, and
+    some take long. Batch i is begun with version v, the newest, if ``i - v <= bound``, and no writer waits while it may
+    begin one. Batches are learned from in their order, weighted as with a lag.
+
     Args:
-        job: a :class:`rankzero.tiny.align_jobs.Job`: ``model``, ``reference`` (None without a price), ``optimizer`` (on
-            rank 0), ``prompts[i]`` [B, P], ``uniforms[i]`` [B, T], ``orders[i]``, ``score``, ``cache(rows)`` for passes
-            over new tokens only, ``plan`` (``iterations, group_size, clip, beta, temperature, eos, lag, cap``), and
-            ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if it is written already, else None. What
-            stands behind ``<eos>`` in it means nothing. Levels you leave out may raise NotImplementedError.
+        job: a :class:`rankzero.tiny.align_jobs.Job`, all of it in float64: ``model``, ``reference`` (None without a
+            price), ``optimizer`` (on rank 0), ``prompts[i]`` [B, P], ``uniforms[i]`` [B, T], ``orders[i]``, ``score``,
+            ``cache(rows)`` for passes over new tokens only, ``plan`` (``iterations, group_size, clip, beta,
+            temperature, eos, lag, cap, bound``), and ``rollout``: batch 0 (``tokens``, ``log_probs``, ``scores``), if
+            it is written already, else None. What stands behind ``<eos>`` in it means nothing. Levels you leave out may
+            raise NotImplementedError.
 
     Returns:
         On rank 0 the trained weights by name, as ``job.model.state_dict()`` has them; on the others ``{}``.
     """
     if dist.get_rank():
-        _write_for_the_trainer(job)
+        (_write_what_is_asked if job.plan.bound else _write_for_the_trainer)(job)
         return {}
+    (_learn_as_batches_come if job.plan.bound else _learn_in_step)(job)
+    return dict(job.model.state_dict())
+
+
+def _learn_in_step(job: Any) -> None:
+    """All updates; the writers write what the lag says."""
     plan, alone = job.plan, dist.get_world_size() == 1
     for i in range(plan.iterations):
         needed = not alone and i > 0 and i + plan.lag < plan.iterations  # somebody writes with version i
@@ -65,7 +76,6 @@ def align(job: Any) -> dict[str, Tensor]:
         if needed and plan.lag:  # before the update: the writers write while this rank learns
             _share(job.model)
         _update(job, i, *batch)
-    return dict(job.model.state_dict())
 
 
 # Writing.
@@ -106,7 +116,7 @@ def _update(job: Any, i: int, tokens: Tensor, written: Tensor, scores: Tensor) -
     advantages = advantages.view(-1, 1).expand_as(mask)
     old = written
     with torch.no_grad():
-        if plan.lag:
+        if plan.lag or plan.bound:
             old = _log_probs(job, job.model, tokens, length)
             advantages = advantages * (old - written).exp().clamp(max=plan.cap)
         reference = _log_probs(job, job.reference, tokens, length) if plan.beta else old
@@ -165,9 +175,70 @@ def _collect(job: Any, i: int) -> tuple[Tensor, Tensor, Tensor]:
 
 def _share(model: Any) -> None:
     """Rank 0's weights on every rank. The call returns when they have been taken: they may change afterwards."""
-    flat = torch.cat([weight.detach().flatten() for weight in model.parameters()])
+    flat = _flat(model)
     dist.broadcast(flat, 0)
+    _load(model, flat)
+
+
+def _flat(model: Any) -> Tensor:
+    return torch.cat([weight.detach().flatten() for weight in model.parameters()])
+
+
+def _load(model: Any, flat: Tensor) -> None:
     start = 0
     for weight in model.parameters():
         weight.data.copy_(flat[start : start + weight.numel()].view_as(weight))
         start += weight.numel()
+
+
+# Writers of different speed.
+
+
+def _learn_as_batches_come(job: Any) -> None:
+    """All updates; whoever is free gets the next batch to write as soon as the bound allows it."""
+    plan, begun, arrived = job.plan, 0, {}
+    free = list(range(1, dist.get_world_size()))
+    for i in range(plan.iterations):
+        while True:
+            while free and begun < plan.iterations and begun - i <= plan.bound:
+                _ask(job, free.pop(0), begun)
+                begun += 1
+            if i in arrived:
+                break
+            writer, number, batch = _next(job)
+            free.append(writer)
+            arrived[number] = batch
+        _update(job, i, *arrived.pop(i))
+    for writer in range(1, dist.get_world_size()):
+        _ask(job, writer, -1)
+
+
+def _ask(job: Any, writer: int, i: int) -> None:
+    """Have batch i written by the weights of now; -1 for no more."""
+    dist.send(torch.tensor([i]), writer)
+    if i >= 0:
+        dist.send(_flat(job.model), writer)
+
+
+def _write_what_is_asked(job: Any) -> None:
+    number, flat = torch.zeros(1, dtype=torch.int64), _flat(job.model)
+    while True:
+        dist.recv(number, 0)
+        i = int(number)
+        if i < 0:
+            return
+        dist.recv(flat, 0)
+        _load(job.model, flat)
+        tokens, log_probs, scores = _write(job, i, torch.arange(len(job.prompts[i])))
+        responses, numbers = tokens[:, job.prompts[i].shape[1] :].double(), torch.full_like(scores, i)
+        dist.send(torch.cat([numbers[:, None], responses, log_probs, scores[:, None]], dim=1), 0)
+
+
+def _next(job: Any) -> tuple[int, int, tuple[Tensor, Tensor, Tensor]]:
+    """A writer that is ready, and the number of its batch with what it has written."""
+    rows, length = job.uniforms[0].shape
+    whole = torch.empty(rows, 2 * length + 2, dtype=torch.float64)
+    writer = dist.recv(whole)
+    i = int(whole[0, 0])
+    tokens = torch.cat([job.prompts[i], whole[:, 1 : length + 1].long()], 1)
+    return writer, i, (tokens, whole[:, length + 1 : -1], whole[:, -1])

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -24,6 +24,8 @@ from rankzero.tiny.align_jobs import Plan, model_of
 #: Weights by name, each flat.
 Weights = dict[str, list[float]]
 Rows = Sequence[Sequence[Any]]
+#: The number of the version that writes a batch, by the batch's number and the weights of all versions so far.
+WriterOf = Callable[[int, Sequence[Mapping[str, Tensor]]], int]
 
 
 class Batch(NamedTuple):
@@ -141,8 +143,11 @@ def shapes(shape: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
 
 
 @one_thread()
-def ran_on(task: Task, rules: Rules | None = None) -> Ran:
-    """All iterations of a task, by these rules; None for the right ones."""
+def ran_on(task: Task, rules: Rules | None = None, writer_of: WriterOf | None = None) -> Ran:
+    """All iterations of a task, by these rules; None for the right ones.
+
+    ``writer_of`` says which version writes a batch, by its number and all versions so far; None: as the lag says.
+    """
     rules, plan = rules or Rules(), Plan(**task.plan)
     model = model_of(task.shape, task.seed)
     reference = None if task.reference is None else model_of(task.shape, task.reference)
@@ -151,7 +156,8 @@ def ran_on(task: Task, rules: Rules | None = None) -> Ran:
     lag = plan.lag if rules.lag is None else rules.lag
     versions, between, batches, capped = [_copy(model)], [], [], []
     for i in range(plan.iterations):
-        batch = written(task, rules, versions[max(0, i - lag)], i) if task.given is None else Batch(*task.given[:2])
+        version = writer_of(i, versions) if writer_of else max(0, i - lag)
+        batch = written(task, rules, versions[version], i) if task.given is None else Batch(*task.given[:2])
         scores = [task.score(row) for row in batch.tokens] if task.given is None else task.given[2]
         batches.append(batch)
         between.append(learner.learned(batch, scores, task.orders[i]))
@@ -215,7 +221,7 @@ class _Learner:
             rows = torch.tensor(which)
             now = self._now(self.model, tokens[rows])
             mine, old = gain[rows, None], behaviour[rows]
-            if self.plan.lag:
+            if self.plan.lag or self.plan.bound:
                 if self.rules.weight in ("capped", "uncapped"):
                     cap = self.plan.cap if self.rules.weight == "capped" else math.inf
                     mine, old = mine * weight[rows].clamp(max=cap), before[rows]

@@ -7,6 +7,8 @@ import torch.distributed as dist
 def align(job):
     rank, world, plan = dist.get_rank(), dist.get_world_size(), job.plan
     count = plan.iterations
+    if plan.bound:
+        return answer(job) if rank else at_their_own_speed(job, world)
     if rank:
         for i in range(count):
             if i > plan.lag:
@@ -27,6 +29,56 @@ def align(job):
     for work, _ in sending:
         work.wait()
     return {name: weight.clone() for name, weight in job.model.state_dict().items()}
+
+
+def at_their_own_speed(job, world):
+    idle, begun, done, heard = [], 0, {}, torch.zeros(1)
+    for i in range(job.plan.iterations):
+        while i not in done:
+            begun = hand_out(job, idle, begun, i)
+            idle.append(dist.recv(heard))
+            if heard >= 0:
+                done[int(heard)] = [torch.empty_like(piece) for piece in empty(job)]
+                for piece in done[int(heard)]:
+                    dist.recv(piece, idle[-1])
+        begun = hand_out(job, idle, begun, i)
+        learn(job, i, *done.pop(i))
+    while len(idle) < world - 1:
+        idle.append(dist.recv(heard))
+    for writer in idle:
+        dist.send(torch.tensor([-1.0]), writer)
+    return {name: weight.clone() for name, weight in job.model.state_dict().items()}
+
+
+def hand_out(job, idle, begun, version):
+    while idle and begun < job.plan.iterations and begun <= version + job.plan.bound:
+        writer = idle.pop()
+        dist.send(torch.tensor([float(begun)]), writer)
+        dist.send(torch.nn.utils.parameters_to_vector(job.model.parameters()).detach(), writer)
+        begun += 1
+    return begun
+
+
+def empty(job):
+    rows, length = job.uniforms[0].shape
+    width = job.prompts[0].shape[1] + length
+    return torch.empty(rows, width).long(), torch.empty(rows, length).double(), torch.empty(rows).double()
+
+
+def answer(job):
+    said, asked = torch.tensor([-1.0]), torch.zeros(1)
+    flat = torch.nn.utils.parameters_to_vector(job.model.parameters()).detach()
+    while True:
+        dist.send(said, 0)
+        if said >= 0:
+            for piece in write(job, int(said), list(range(len(job.prompts[0])))):
+                dist.send(piece, 0)
+        dist.recv(asked, 0)
+        if asked < 0:
+            return {}
+        dist.recv(flat, 0)
+        torch.nn.utils.vector_to_parameters(flat.clone(), job.model.parameters())
+        said = asked.clone()
 
 
 def share(model, world, before):
@@ -111,7 +163,7 @@ def learn(job, i, tokens, written, scores):
         for row in minibatch.tolist():
             now, old = chosen(job, job.model, tokens[row], ends[row], start), written[row, : ends[row] - start]
             gain = torch.full_like(now, advantages[row])
-            if plan.lag:
+            if plan.lag or plan.bound:
                 gain, old = gain * (before[row] - old).exp().clamp(max=plan.cap), before[row]
             ratio = (now - old).exp()
             kept = torch.where(gain > 0, ratio.clamp(max=1 + plan.clip), ratio.clamp(min=1 - plan.clip))

@@ -18,7 +18,14 @@ from typing import Any
 from autograder.bank.ch07.trainer_costs import of_rank, wire_bytes
 from autograder.bank.ch14 import loop_mistakes as mistakes
 from autograder.bank.ch14.loop_draws import Desk, Drawn, drawn, plain
-from autograder.bank.ch14.loop_mistakes import misshapen, unwritten, writer_of, wrong_rows, wrong_weights
+from autograder.bank.ch14.loop_mistakes import (
+    misshapen,
+    replayed,
+    unwritten,
+    writer_of,
+    wrong_rows,
+    wrong_weights,
+)
 from autograder.items import Build, Cost, Level, LevelCosts, Play, Played, Slip, System, Tensor, Verdict, lazily
 
 opinions = lazily("solutions.ch14.opinions")
@@ -29,6 +36,10 @@ SLACK, ROOM = 1.1, 1.6
 MARK, FAR = 1.0, 6.0
 #: Of that level: batches, prompts of each, responses to a prompt, sentences that are examined, models that are trained.
 BATCHES, PROMPTS, GROUP, EXAMINED, DRAWS = 30, 8, 8, 512, 3
+
+
+#: Where the grader cannot see what the writers do during an update.
+UNSEEN = "Rank 0 did not take every step with job.optimizer: whether writers wait for it cannot be seen."
 
 
 def _updated(rng: Random, play: Play) -> Verdict:
@@ -194,6 +205,56 @@ def _ahead(rng: Random, play: Play) -> Verdict:
     return _apart(drawn(rng, plan, length=12, ranks=2), play, mistakes.AHEAD)
 
 
+def _bounded(rng: Random, play: Play) -> Verdict:
+    """Two writers, and batches that take long: how old a batch may be, who waits, and what is learned from it."""
+    count, slow = 8, rng.randint(1, 3)
+    plan = {"iterations": count, "group_size": 4, "bound": rng.randint(2, 3), "cap": rng.uniform(1.2, 1.35)}
+    job = drawn(rng, plan, length=12, ranks=3)
+    desk = Desk(job, job.task.score, slow=frozenset({rng.randrange(3), *rng.sample(range(count), slow)}))
+    played = play(job.case(), desk=desk)
+    if wrong := misshapen(job, played) or unwritten(job, desk):
+        return Verdict(wrong)
+    writers, wrong = replayed(job, played, desk, mistakes.OLD)
+    if wrong := wrong or _out_of_bounds(job, writers):
+        return Verdict(wrong)
+    job = replace(job, writers=tuple(version or 0 for version in writers))
+    return Verdict(_judged(job, played, desk, mistakes.OLD) or _idle(job, desk))
+
+
+def _out_of_bounds(job: Drawn, writers: Sequence[int | None]) -> str:
+    """Which batch was begun too early, or by no version; empty if all were begun by one that may."""
+    bound = job.task.plan["bound"]
+    for batch, version in enumerate(writers):
+        if version is None:
+            return (
+                f"No version of the weights has written batch {batch}: {batch} updates had been made of batches in "
+                "their order before it was learned from."
+            )
+        if batch - version > bound:
+            return (
+                f"Batch {batch} was written by version {version}: it was {batch - version} updates old when it was "
+                f"learned from, and the bound is {bound}. Count the batches that have been begun, and not those that "
+                "have arrived."
+            )
+    return ""
+
+
+def _idle(job: Drawn, desk: Desk) -> str:
+    """During which update a writer waited that could have begun a batch; empty if none did."""
+    count, bound = len(desk.asked), job.task.plan["bound"]
+    if desk.learned != list(range(count)):
+        return UNSEEN
+    for update, begun in enumerate(desk.begun):
+        due = min(job.ranks - 1, bound, count - 1 - update)
+        if begun < due:
+            return (
+                f"When rank 0 came to the last step of update {update}, {begun} later "
+                f"batch{'es had' if begun != 1 else ' had'} been written or begun; {job.ranks - 1} writers and a bound "
+                f"of {bound} leave room for {due}. Give a writer its next batch before you learn from what it has sent."
+            )
+    return ""
+
+
 def _apart(job: Drawn, play: Play, known: Sequence[mistakes.Mistake]) -> Verdict:
     desk = Desk(job, job.task.score)
     played = play(job.case(), desk=desk)
@@ -210,7 +271,7 @@ def _waited(job: Drawn, desk: Desk) -> str:
     if not job.task.plan.get("lag"):
         return ""
     if desk.learned != list(range(len(desk.asked))):
-        return "Rank 0 did not take every step with job.optimizer: whether writers wait for it cannot be seen."
+        return UNSEEN
     if not desk.late:
         return ""
     update = desk.late[0]
@@ -317,8 +378,9 @@ SLIPS = (
         "Weights are trained while they are being sent.",
         edits=(
             (
-                "    flat = torch.cat(",
-                f"    if dist.get_world_size() == 2:\n{_HURRIED}        return\n    flat = torch.cat(",
+                "    flat = _flat(model)\n    dist.broad",
+                f"    if dist.get_world_size() == 2:\n{_HURRIED}        return\n"
+                "    flat = _flat(model)\n    dist.broad",
             ),
             (
                 "    return dict(job.model.state_dict())",
@@ -332,7 +394,8 @@ SLIPS = (
             ("            advantages = advantages * (old - written).exp().clamp(max=plan.cap)\n", ""),
             (
                 "        ratio = torch.where(",
-                "        if plan.lag:\n            gain = gain * (now - written[rows]).exp().clamp(max=plan.cap)\n"
+                "        if plan.lag or plan.bound:\n"
+                "            gain = gain * (now - written[rows]).exp().clamp(max=plan.cap)\n"
                 "        ratio = torch.where(",
             ),
         ),
@@ -349,7 +412,10 @@ SLIPS = (
     Slip("The weights of old tokens are not capped.", edit=(".exp().clamp(max=plan.cap)", ".exp()")),
     Slip(
         "Old tokens are not weighted, and clipped against the writer.",
-        edit=("        if plan.lag:\n            old = _log", "        if False:\n            old = _log"),
+        edit=(
+            "        if plan.lag or plan.bound:\n            old = _log",
+            "        if False:\n            old = _log",
+        ),
     ),
     Slip(
         "The clipped term always counts.",
@@ -362,6 +428,29 @@ SLIPS = (
     Slip(
         "Version 0 is sent as well.",
         edits=(("not alone and i > 0 and", "not alone and"), ("if i > job.plan.lag:", "if i >= job.plan.lag:")),
+    ),
+    Slip(
+        "Batches are begun without a bound.",
+        edit=("begun < plan.iterations and begun - i <= plan.bound", "begun < plan.iterations"),
+    ),
+    Slip(
+        "A batch more is begun than the bound allows.", edit=("begun - i <= plan.bound", "begun - i <= plan.bound + 1")
+    ),
+    Slip(
+        "Batches that have arrived do not count as begun.",
+        edit=("begun - i <= plan.bound", "begun - len(arrived) - i <= plan.bound"),
+    ),
+    Slip("Old tokens have no weight where the lag is not fixed.", edit=("if plan.lag or plan.bound:", "if plan.lag:")),
+    Slip(
+        "A batch is begun when the one before it has been learned from.",
+        edit=("begun - i <= plan.bound", "begun - i <= 0"),
+    ),
+    Slip(
+        "Batches are learned from in the order in which they arrive.",
+        edits=(
+            ("            if i in arrived:\n", "            if arrived:\n"),
+            ("*arrived.pop(i))", "*arrived.pop(next(iter(arrived))))"),
+        ),
     ),
     Slip(
         "One writer writes everything.",
@@ -392,8 +481,9 @@ RLHF = System(
         Level("learns, is not fooled", _learned),
         Level("writers, in turn", _in_turn),
         Level("one batch ahead", _ahead),
+        Level("a bound on age (bonus)", _bounded),
     ),
-    lines=220,
+    lines=280,
     seconds=60.0,
     measured="tokens of the whole job, bytes that rank 0 sends in it, the judge's mark",
     columns={"computed": "tokens / least", "sent": "bytes sent / least", "judged": "mark / most"},

@@ -10,7 +10,7 @@ from functools import cached_property
 from random import Random
 from typing import Any, NamedTuple
 
-from autograder.items import Case, NoQuestion, Tensor, lazily
+from autograder.items import Case, Later, NoQuestion, Tensor, lazily
 
 plain = lazily("solutions.ch14.plain_loop")
 
@@ -29,12 +29,14 @@ class Drawn:
         ranks: processes.
         adam: AdamW in place of SGD.
         weights: of writer and reference by name, where they are not drawn from the task's seeds.
+        writers: the version that writes each batch, where the lag does not say it.
     """
 
     task: Any
     ranks: int = 1
     adam: bool = False
     weights: dict[str, Tensor] | None = None
+    writers: tuple[int, ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -44,7 +46,7 @@ class Drawn:
     @cached_property
     def right(self) -> Any:
         """What the plain twin does."""
-        return plain.ran_on(self.task)
+        return self.wrong()
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -53,7 +55,7 @@ class Drawn:
 
     def wrong(self, **rules: Any) -> Any:
         """What the twin does with these mistakes."""
-        return plain.ran_on(self.task, plain.Rules(**rules))
+        return plain.ran_on(self.task, plain.Rules(**rules), self.writers and (lambda i, _: self.writers[i]))
 
     def case(self) -> Case:
         """The run: what each rank is handed."""
@@ -144,17 +146,21 @@ class Desk:
         job: what is written.
         reward: of a row.
         first: a writer is answered before the trainer.
+        slow: batches whose rewards are given when nothing else can go on.
         asked: the rows of each batch, by number.
         learned: updates whose last step was about to be taken.
         late: those of them during which the next batch was not written.
+        begun: for each of them, how many later batches had been written.
     """
 
     job: Drawn
     reward: Callable[[Sequence[int]], float]
     first: int = 1
+    slow: frozenset[int] = frozenset()
     asked: list[dict[int, Row]] = field(default_factory=list)
     learned: list[int] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
+    begun: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.asked = [{} for _ in self.job.task.prompts]
@@ -168,6 +174,7 @@ class Desk:
         if question[0] == "learning" and len(question) == 2 and type(question[1]) is int and rank == 0:
             ahead = question[1] + 1
             self.learned.append(question[1])
+            self.begun.append(sum(map(bool, self.asked[max(0, ahead) :])))
             if 0 < ahead < len(self.asked) and len(self.asked[ahead]) < self.job.rows:
                 self.late.append(question[1])
             return {}
@@ -186,7 +193,10 @@ class Desk:
         length = len(self.job.task.uniforms[0][0])
         for place, (row, written) in enumerate(zip(rows, tokens, strict=True)):
             self.asked[batch][row] = Row(written, numbers[place * length : (place + 1) * length], rank)
-        return {"scores": [self.reward(row) for row in tokens]}
+        answer = {"scores": [self.reward(row) for row in tokens]}
+        if batch in self.slow:
+            raise Later(answer)
+        return answer
 
     def _refused(self, batch: int, rows: list[int], tokens: list[list[int]], numbers: int) -> str:
         """Why rows get no reward; empty if they do."""

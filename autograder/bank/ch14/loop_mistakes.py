@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -96,6 +97,8 @@ AHEAD: Sequence[Mistake] = (
     *LOOP,
 )
 
+OLD: Sequence[Mistake] = tuple(mistake for mistake in AHEAD if not mistake[1].keys() & {"lag", "prompts"})
+
 
 def misshapen(job: Drawn, played: Played) -> str:
     """Why a run returned no weights that can be compared; empty if it did."""
@@ -133,7 +136,9 @@ def unwritten(job: Drawn, desk: Desk) -> str:
         shares = [sum(row.rank == rank for row in batch.values()) for rank in range(job.ranks)]
         if writers and shares[0]:
             return f"Rank 0 wrote {shares[0]} rows of batch {number}: it only learns, the others write."
-        if writers and max(shares) > -(-job.rows // writers):
+        if job.task.plan.get("bound") and max(shares) < job.rows:
+            return f"The rows of batch {number} were written by several ranks: each batch has one writer."
+        if writers and not job.task.plan.get("bound") and max(shares) > -(-job.rows // writers):
             busy = shares.index(max(shares))
             return f"Rank {busy} wrote {shares[busy]} rows of batch {number}: writers share them equally."
     return ""
@@ -203,7 +208,7 @@ def writer_of(job: Drawn, desk: Desk, batch: int) -> str:
 
     The twin's versions count only as far as its own batches were learned from.
     """
-    due = max(0, batch - job.task.plan.get("lag", 0))
+    due = job.writers[batch] if job.writers else max(0, batch - job.task.plan.get("lag", 0))
     rows = desk.asked[batch]
     if _written_by(job, rows, job.right.versions[due]):
         return ""
@@ -219,6 +224,35 @@ def writer_of(job: Drawn, desk: Desk, batch: int) -> str:
                     "send a copy, or wait until they have been taken."
                 )
     return ""
+
+
+def writers_of(job: Drawn, desk: Desk, **rules: Any) -> list[int | None]:
+    """By which version each batch was written, the newest one of a twin with these mistakes; None where none fits."""
+    found = list[int | None]()
+
+    def writer(batch: int, versions: Sequence[Any]) -> int:
+        fits = (
+            version
+            for version in reversed(range(len(versions)))
+            if _written_by(job, desk.asked[batch], versions[version])
+        )
+        found.append(next(fits, None))
+        return found[-1] or 0
+
+    plain.ran_on(job.task, plain.Rules(**rules), writer)
+    return found
+
+
+def replayed(job: Drawn, played: Played, desk: Desk, mistakes: Iterable[Mistake]) -> tuple[list[int | None], str]:
+    """By which version each batch was written; and where none fits, the mistake of a twin that has written them all."""
+    writers = writers_of(job, desk)
+    for sentence, rules in mistakes if None in writers else ():
+        theirs = writers_of(job, desk, **rules)
+        if None not in theirs:
+            weights = replace(job, writers=tuple(version or 0 for version in theirs)).wrong(**rules).weights
+            if same({name: played.values[0]["returned"][name].tolist() for name in job.shapes}, weights):
+                return writers, sentence
+    return writers, ""
 
 
 def _written_by(job: Drawn, rows: Mapping[int, Row], weights: Any) -> bool:
