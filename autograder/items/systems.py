@@ -45,7 +45,7 @@ class Desk(Protocol):
     """Answers what the drivers of the ranks ask during a run, in the grader's process.
 
     Attributes:
-        first: the rank that is answered before the others when several ask; then it goes by their numbers.
+        first: the rank that is answered before the others when several ask; then the next ones, and 0 after the last.
     """
 
     first: int

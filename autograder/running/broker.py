@@ -195,7 +195,8 @@ class Broker:
         """Have the question of one rank answered; False if there is none."""
         if not self.asking or not self.desk:
             return False
-        rank = self.desk.first if self.desk.first in self.asking else min(self.asking)
+        first = self.desk.first
+        rank = min(self.asking, key=lambda rank: (rank - first) % len(self.children))
         try:
             self.children[rank].tell(answer=self.desk(rank, self.asking.pop(rank)))
         except NoQuestion:

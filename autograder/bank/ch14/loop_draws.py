@@ -145,7 +145,7 @@ class Desk:
     Attributes:
         job: what is written.
         reward: of a row.
-        first: a writer is answered before the trainer.
+        first: writers are answered before the trainer.
         slow: batches whose rewards are given when nothing else can go on.
         asked: the rows of each batch, by number.
         learned: updates whose last step was about to be taken.

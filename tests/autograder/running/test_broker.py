@@ -405,4 +405,4 @@ def test_a_later_answer_is_given_when_nothing_else_can_go_on():
     children = [asks("a", "slow b", "c"), asks("slow d", "e"), asks("f", "g")]
     broker = Broker(Scripts(), children, 60.0, lambda child, reply: Outcome("value"), lambda unit, line: None, Slow())
     assert broker.run() == Outcome("value", (None,) * 3)
-    assert told == ["a", "f", "g", "slow b", "c", "slow d", "e"]
+    assert told == ["f", "g", "a", "slow b", "c", "slow d", "e"]

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.xdist_group("systems"), pytest.mark.timeout(1800)]
 SEARCH = """
 import gc, sys
 
-SECRET = {"Desk", "Drawn", "Task", "Ran", "Rules", "Taste", "Reward", "Served", "Client", "Load", "SmallDevice"}
+SECRET = {"Desk", "Drawn", "Ran", "Taste", "Served", "SmallDevice", "wrong_weights", "examined", "ran_on"}
 
 
 def found():
