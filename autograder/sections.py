@@ -817,6 +817,7 @@ ITEMS = {
     "14.8": ("14-gate-bound", "14-staleness-gate"),
     "14.9": ("14-trunc-bias", "14-importance-weights", "14-lag-four"),
     "14.10": ("14-bound-four",),
+    "14.11": ("14-design-place", "14-reason-place"),
     "14.14": ("14-reference-role", "14-flops"),
     "14.15": ("14-7b-node", "14-70b-8", "14-phase-peak", "14-memory-timeline", "14-host"),
     "14.16": ("14-ceil", "14-assignment", "14-execute-reshard"),
