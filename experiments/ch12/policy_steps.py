@@ -191,7 +191,7 @@ def _returns_holds(step: int) -> str:
 # News on a walk
 
 #: The states that a walk visits: it ends on the right, beyond the last state.
-VISITS = (2, 3, 2, 3, 4, 5)
+VISITS = (2, 1, 2, 3, 4, 5)
 
 
 def news(visits: Sequence[int] = VISITS) -> list[float]:
@@ -480,12 +480,12 @@ def _clip_holds(step: int) -> str:
 # Four programs
 
 #: What the rows of a program are about, and four programs of which each changes some rows of the one before.
-ROWS = ("plays", "weighs with", "critic", "gains", "steps a batch")
+ROWS = ("plays", "weighs with", "critic", "gains", "step size", "steps a batch")
 PROGRAMS = (
-    ("REINFORCE", ("16 episodes", "return", "none", "ln π · return", "1")),
-    ("with a baseline", ("16 episodes", "return - mean", "none", "ln π · (return - b)", "1")),
-    ("actor and critic", ("8 x 32 steps", "GAE", "learns V", "ln π · A", "1")),
-    ("PPO", ("8 x 32 steps", "GAE", "learns V", "min(ρA, clip(ρ)A)", "20")),
+    ("REINFORCE", ("16 episodes", "return", "none", "ln π · return", "0.01", "1")),
+    ("with a baseline", ("16 episodes", "return - mean", "none", "ln π · (return - b)", "0.01", "1")),
+    ("actor and critic", ("8 x 32 steps", "GAE", "learns V", "ln π · A", "0.001", "1")),
+    ("PPO", ("8 x 32 steps", "GAE", "learns V", "min(ρA, clip(ρ)A)", "0.001", "20")),
 )
 
 
