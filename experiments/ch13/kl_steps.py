@@ -84,7 +84,7 @@ def _softmax(logits: Sequence[float]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def pushes(weighted: bool) -> list[tuple[float, float, float]]:
+def pushes(weighted: bool) -> list[tuple[float, ...]]:
     """What each outcome contributes to an expected gradient with respect to the logits.
 
     Args:

@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="10-one-of-two",
-        kind="explain",
+        kind="design",
         title="Graphs or overlap",
         section="10.22",
         bonus=True,

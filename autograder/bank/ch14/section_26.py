@@ -20,7 +20,7 @@ def _share() -> float:
 QUESTIONS = (
     Choice(
         id="14-one-node",
-        kind="explain",
+        kind="design",
         title="70B on one node",
         section="14.26",
         bonus=True,
