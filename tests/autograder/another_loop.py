@@ -32,19 +32,16 @@ def align(job):
 
 
 def at_their_own_speed(job, world):
-    idle, begun, done, heard = [], 0, {}, torch.zeros(1)
+    idle, begun, done, heard = list(range(1, world)), 0, {}, torch.zeros(1)
     for i in range(job.plan.iterations):
         while i not in done:
             begun = hand_out(job, idle, begun, i)
             idle.append(dist.recv(heard))
-            if heard >= 0:
-                done[int(heard)] = [torch.empty_like(piece) for piece in empty(job)]
-                for piece in done[int(heard)]:
-                    dist.recv(piece, idle[-1])
+            done[int(heard)] = empty(job)
+            for piece in done[int(heard)]:
+                dist.recv(piece, idle[-1])
         begun = hand_out(job, idle, begun, i)
         learn(job, i, *done.pop(i))
-    while len(idle) < world - 1:
-        idle.append(dist.recv(heard))
     for writer in idle:
         dist.send(torch.tensor([-1.0]), writer)
     return {name: weight.clone() for name, weight in job.model.state_dict().items()}
@@ -66,19 +63,16 @@ def empty(job):
 
 
 def answer(job):
-    said, asked = torch.tensor([-1.0]), torch.zeros(1)
+    asked = torch.zeros(1)
     flat = torch.nn.utils.parameters_to_vector(job.model.parameters()).detach()
     while True:
-        dist.send(said, 0)
-        if said >= 0:
-            for piece in write(job, int(said), list(range(len(job.prompts[0])))):
-                dist.send(piece, 0)
         dist.recv(asked, 0)
         if asked < 0:
             return {}
         dist.recv(flat, 0)
         torch.nn.utils.vector_to_parameters(flat.clone(), job.model.parameters())
-        said = asked.clone()
+        for piece in (asked.clone(), *write(job, int(asked), list(range(len(job.prompts[0]))))):
+            dist.send(piece, 0)
 
 
 def share(model, world, before):

@@ -250,7 +250,8 @@ def _idle(job: Drawn, desk: Desk) -> str:
             return (
                 f"When rank 0 came to the last step of update {update}, {begun} later "
                 f"batch{'es had' if begun != 1 else ' had'} been written or begun; {job.ranks - 1} writers and a bound "
-                f"of {bound} leave room for {due}. Give a writer its next batch before you learn from what it has sent."
+                f"of {bound} leave room for {due}. Give a writer its next batch before you learn from what it has "
+                "sent, and receive from whichever is ready."
             )
     return ""
 
