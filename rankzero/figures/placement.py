@@ -181,9 +181,7 @@ def _small_chart(axes: Axes, rows: Mapping[str, Spans] | None, colours: Mapping[
     axes.set_ylim(1.6, -0.6)
     axes.set_yticks([])
     if rows is None:
-        axes.text(
-            0.5, 0.5, "one half has to wait", ha="center", va="center", transform=axes.transAxes, fontsize=SMALL
-        )
+        axes.text(0.5, 0.5, "one half has to wait", ha="center", va="center", transform=axes.transAxes, fontsize=SMALL)
         return
     middle = 0.5 if len(rows) == 1 else 0.0
     for row, spans in enumerate(rows.values()):

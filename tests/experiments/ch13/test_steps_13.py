@@ -49,7 +49,7 @@ def test_the_small_batch_is_what_the_references_compute():
 
 
 def test_k1_as_a_loss_comes_back_and_k1_in_the_reward_ends_at_the_divergence():
-    sums = [[sum(push[place] for push in kl_steps.pushes(weighted)) for place in range(3)] for weighted in (False, True)]
+    sums = [[sum(parts) for parts in zip(*kl_steps.pushes(weighted), strict=True)] for weighted in (False, True)]
     assert sums[0] == pytest.approx([0.0] * 3, abs=1e-12)
     target = divergence_gradients(kl_steps.LOGITS, kl_steps.REFERENCE_LOGITS)["KL(policy||reference)"]
     assert sums[1] == pytest.approx(target, abs=1e-12)
