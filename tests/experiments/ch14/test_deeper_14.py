@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import torch
 import vl_convert
 
-from autograder.bank.ch14 import section_26
-from experiments.ch14 import deeper_steps, throughput
+from autograder.bank.ch14 import section_26, section_30
+from experiments.ch14 import deeper_steps, mixture_runs, systems, throughput
 from experiments.ch14.deeper_explorers import BATCHES, MODELS
 from experiments.ch14.deeper_explorers import throughput as explorer
 from rankzero.explore import VEGA_LITE
@@ -129,3 +130,54 @@ def test_the_explorer_draws(model, longest):
 def test_the_small_example_rises_and_falls_too():
     gains = [deeper_steps.turn(batch) / deeper_steps.pools(batch) for batch in deeper_steps.BATCHES]
     assert gains[0] < gains[1] > 1 > gains[2]
+
+
+# The same weights, other experts
+
+
+def test_replayed_routes_leave_rounding_only():
+    """In float32 a pass with its own routes is the same pass; with coarse ones, replaying them brings it nearer."""
+    model = mixture_runs.mixture(layers=12)
+    x = torch.randn(200, mixture_runs.HIDDEN, generator=torch.Generator().manual_seed(1))
+    exact, routes = mixture_runs.log_probs(model, x, torch.float32)
+    again, _ = mixture_runs.log_probs(model, x, torch.float32, routes)
+    assert torch.equal(exact, again)
+    engine, coarse = mixture_runs.log_probs(model, x, torch.bfloat16)
+    replayed, _ = mixture_runs.log_probs(model, x, torch.float32, coarse)
+    words = engine.argmax(-1, keepdim=True)
+    assert mixture_runs.other_routes(routes, coarse).any()
+    own, near = (mixture_runs.differences(engine, one, words) for one in (exact, replayed))
+    assert near[0] < own[0]
+    assert near[1] < own[1]
+
+
+def test_the_tie_of_the_picture():
+    coarse = deeper_steps.rounded(deeper_steps.SCORES, deeper_steps.STEP)
+    assert coarse == (0.6, 0.35, 0.35, 0.1)
+    assert deeper_steps.chosen(deeper_steps.SCORES) == (0, 2)
+    assert deeper_steps.chosen(coarse) == (0, 1)
+
+
+# Systems
+
+
+def test_every_system_says_what_was_read_and_fits_the_page():
+    assert len({one.name for one in systems.SYSTEMS}) == 7
+    assert all(one.read for one in systems.SYSTEMS)
+    assert all(len(line) <= 88 for aspect in systems.ASPECTS for line in systems.table(aspect))
+    with pytest.raises(ValueError, match="aspect must be one of trains with"):
+        systems.table("speed")
+
+
+def test_few_bf16_weights_change_in_a_step():
+    """The formula of the answer against a million weights."""
+    draw = torch.Generator().manual_seed(3)
+    exact = 0.02 * torch.randn(10**6, generator=draw)
+    moved = exact + 1e-6 * torch.randn(10**6, generator=draw).sign()
+    share = (exact.bfloat16() != moved.bfloat16()).float().mean().item()
+    (changed,) = (one for one in section_30.QUESTIONS if one.id == "14-changed-share")
+    assert changed.answer() == pytest.approx(100 * share, rel=0.03)
+
+
+def test_what_changed_is_what_the_picture_marks():
+    assert [len(deeper_steps.sent(step)) for step in range(4)] == [0, 1, 0, 2]
