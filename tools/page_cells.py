@@ -122,7 +122,10 @@ def listing(name: str, root: Path = ROOT) -> str:
     lines = (root / path).read_text(encoding="utf-8").splitlines()[first - 1 : last]
     (code,) = code_width.fitted(["\n".join(lines)])
     lines = code.split("\n")
-    end = SCREEN if len(lines) > SCREEN + FEW else len(lines)
+    end = min(SCREEN, len(lines))
+    while "\n".join(lines[:end]).count('"""') % 2:  # a docstring is not cut
+        end += 1
+    end = end if len(lines) > end + FEW else len(lines)
     screen, rest = "\n".join(lines[:end]), lines[end:]
     repository = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
     place = f"{repository['url']}/blob/{repository['branch']}/{path.as_posix()}#L{first}-L{last}"

@@ -95,6 +95,17 @@ def test_a_long_source_is_folded_after_the_first_screen(tmp_path):
             assert f"<summary>{count + 1 - SCREEN} more lines</summary>" in rest
 
 
+def test_a_docstring_is_not_cut(tmp_path):
+    """Kills a fold in the middle of a docstring: neither part would be Python."""
+    (tmp_path / "_config.yml").write_text("repository: {url: 'https://example.org/course', branch: main}")
+    words = "".join(f"    line {n}\n" for n in range(SCREEN))
+    body = "".join(f"    x{n} = {n}\n" for n in range(FEW + 1))
+    (tmp_path / "told.py").write_text(f'def f():\n    """What it does.\n\n{words}    """\n{body}')
+    head, rest = listing("told.f", tmp_path).split("<details>")
+    assert head.count('"""') == 2
+    assert all(f"x{n} = {n}\n" in rest for n in range(FEW + 1))
+
+
 def test_a_source_cell_becomes_its_listing():
     """The cell is there for a notebook; the page has the listing in its place, and every other cell."""
     page = notebook(
