@@ -48,7 +48,7 @@ def test_what_a_page_needs_is_where_it_says(chapter):
 
 def test_some_pages_name_what_they_need():
     """Otherwise the test above looks at nothing."""
-    assert sum(len(NEEDS.findall(opening(chapter))) for chapter in PAGES) >= 20
+    assert sum(len(NEEDS.findall(opening(chapter))) for chapter in PAGES) >= 15
 
 
 def test_the_rule_of_20_is_an_extrapolation():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Estimate, Landmark, Slip, lazily
-
-groups = lazily("experiments.ch13.group_steps")
+from autograder.items import Estimate, Landmark, Slip
 
 CHANCE, ANSWERS = 0.1, 8
 
@@ -15,7 +13,7 @@ QUESTIONS = (
         section="13.7",
         label="prompts of 1,000 whose eight answers all get the same mark",
         unit="prompts",
-        answer=lambda: 1000 * groups.silent_share(CHANCE, ANSWERS),
+        answer=lambda: 1000 * (CHANCE**ANSWERS + (1 - CHANCE) ** ANSWERS),
         factor=1.3,
         scale=(1, 1000),
         landmarks=(
