@@ -43,8 +43,9 @@ MOST_DERIVED = 1 / 3
 #: Hours of reading and work of parts, taken together, whose pages are rebuilt.
 MOST_HOURS: dict[tuple[PartName, ...], float] = {
     ("I. Foundations",): 8.0,
-    ("II. Parallelism", "Capstone"): 14.0,
+    ("II. Parallelism", "Capstone"): 13.0,
     ("III. Serving",): 10.75,
+    ("IV. RLHF systems",): 10.25,
 }
 #: Words of the opening page before its first program.
 MOST_BEFORE = 150
