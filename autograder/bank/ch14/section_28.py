@@ -24,7 +24,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-fp16",
-        kind="explain",
+        kind="design",
         title="Three bits more",
         section="14.28",
         bonus=True,
@@ -45,7 +45,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-replayed",
-        kind="explain",
+        kind="design",
         title="What is replayed",
         section="14.28",
         bonus=True,

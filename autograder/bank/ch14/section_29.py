@@ -7,7 +7,7 @@ from autograder.items import Choice
 QUESTIONS = (
     Choice(
         id="14-agent-mask",
-        kind="explain",
+        kind="design",
         title="The gap forgotten",
         section="14.29",
         bonus=True,
@@ -28,7 +28,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-retokenize",
-        kind="explain",
+        kind="design",
         title="Text in between",
         section="14.29",
         bonus=True,
@@ -49,7 +49,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-agent-slots",
-        kind="explain",
+        kind="design",
         title="Slots that wait for tools",
         section="14.29",
         bonus=True,

@@ -40,7 +40,7 @@ QUESTIONS = (
     ),
     Choice(
         id="14-first-setting",
-        kind="explain",
+        kind="design",
         title="A first setting",
         section="14.30",
         bonus=True,

@@ -37,6 +37,6 @@ ESTIMATES = {
     "14-decode-guess": 8192 * (2 * N + 64 * 4196 * 80 * 2 * 2 * 8 * 128) / (8 * 3.35e12),
     "14-servers-guess": 16.04,
     "14-pool-room": 100 * 8 * (72 - N / 4e9) / (32 * (72 - N / 4e9 - N / 2e9)),
-    "14-flip-share": 38.3,
-    "14-changed-share": 4.25,  # measured on a million weights
+    "14-flip-share": 100 * -math.expm1(48 * math.log(0.99)),
+    "14-changed-share": 4.23313,  # the integral over the normal density, on a grid of eight million points
 }
