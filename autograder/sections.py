@@ -802,7 +802,7 @@ ITEMS = {
     "13.7": ("13-silent-groups", "13-group-advantages"),
     "13.8": ("13-longer-wrong", "13-debug-nan", "13-policy-loss", "13-whose-settings"),
     "13.9": ("13-rlhf-step", "13-eleven-faults"),
-    "13.10": ("13-beta-zero", "13-peak"),
+    "13.10": ("13-beta-zero", "13-peak", "13-design-budget", "13-reason-budget"),
     "13.12": ("13-shapes", "13-logit-bytes", "13-debug-shift", "13-passes"),
     "13.13": ("13-bt", "13-preference-loss"),
     "13.14": ("13-reward-sum", "13-token-rewards", "13-per-token", "13-k1-beta", "13-adaptive-beta"),

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from demos.ch13.rlhf import folder, models, parts
 from demos.common import Table, demo, number, parser, show, verdict, whole
+from experiments.ch13 import budget_runs
 from experiments.ch13 import rlhf_runs as runs
 
 HEADER = ("beta", "score", "judge", "KL (nats)", "best judge", "at iteration", "the best by score")
@@ -41,8 +42,9 @@ def picture(found: dict[float, list[runs.Point]]):
 
 
 def store() -> int:
-    """Run the whole sweep of the page, which takes a few minutes, and store it."""
+    """Run the whole sweep of the page and the table of its design, which takes some minutes, and store both."""
     runs.store(runs.sweep(), runs.sweep(runs.GRPO_BETAS, loop=runs.grpo))
+    budget_runs.store(budget_runs.swept())
     return verdict(True, "stored")
 
 

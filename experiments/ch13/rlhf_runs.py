@@ -124,8 +124,17 @@ def ppo(
     iterations: int = 60,
     seed: int = 0,
     parts: Parts = OURS,
+    seen: Callable[[int, GPT], None] | None = None,
 ) -> list[Point]:
     """PPO with a penalty on distance from the reference; trains the team's actor and critic in place.
+
+    Args:
+        team: the four models.
+        settings: of each step.
+        iterations: updates.
+        seed: of prompts, answers and minibatches.
+        parts: the chapter's functions.
+        seen: called before each update, and once after the last, with the iteration and the actor.
 
     Returns:
         ``iterations + 1`` points: one before each update, and one for the final actor.
@@ -133,6 +142,8 @@ def ppo(
     optimizers = optimizer_of(team.actor, settings), optimizer_of(team.critic, settings)
     generator, points = torch.Generator().manual_seed(seed), []
     for iteration in range(iterations + 1):
+        if seen:
+            seen(iteration, team.actor)
         prompts = prompt_rows(settings.responses, seed=1000 * seed + iteration)
         batch = prepare(team, generate(team.actor, prompts, settings.length, generator), settings, parts)
         update = iteration < iterations

@@ -44,10 +44,14 @@ def test_the_sweep_is_stored(tmp_path, monkeypatch, capsys):
     target = tmp_path / "sweep.json"
     monkeypatch.setattr(reward_hacking.runs, "sweep", lambda *_, loop=None: {(0.1, 3 if loop else 2): [point]})
     monkeypatch.setattr(reward_hacking.runs, "store", functools.partial(reward_hacking.runs.store, file=target))
+    budget = functools.partial(reward_hacking.budget_runs.store, file=tmp_path / "best.json")
+    monkeypatch.setattr(reward_hacking.budget_runs, "store", budget)
+    monkeypatch.setattr(reward_hacking.budget_runs, "swept", lambda: [(0.1, 2, 5, 4, 1.0, 1.5, 2.0)])
     assert run("reward_hacking", "--store") == 0
+    assert stored.read(tmp_path / "best.json") == ((0.1, 2, 5, 4, 1.0, 1.5, 2.0),)
     kept = (0, 0.5, 1.0, 0.0, "the film was good . <eos>")
     assert stored.read(target) == (("ppo", 0.1, 2, *kept), ("grpo", 0.1, 3, *kept))
-    assert [file.name for file in tmp_path.iterdir()] == ["sweep.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["best.json", "sweep.json"]
 
 
 def test_an_actor_that_climbs_down_is_status_1(found_out):
