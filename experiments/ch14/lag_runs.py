@@ -18,20 +18,16 @@ import torch
 
 from rankzero import checks, stored
 from rankzero.tiny import GPT, one_thread
+from solutions.ch14.lagged_runs import CORRECTIONS, STORED
 from solutions.ch14.off_policy import effective_sample_size, importance_weights
 
 from ..ch12.toy_models import Rollout, copied, generate, judged, prompt_rows
 from ..ch13.rlhf_steps import OURS, Parts, Settings, descend, look_again, optimizer_of
 
-#: Ways to use a batch that older weights wrote.
-CORRECTIONS = ("none", "behaviour", "decoupled")
 #: One update for each batch, no price on distance, and steps long enough for versions to differ.
 ONE_UPDATE = Settings(beta=0.0, epochs=1, minibatches=1, learning_rate=3e-3)
 #: What the stored experiment tries.
 LAGS, SEEDS, STEPS = (0, 1, 4, 16), (0, 1, 2), 60
-
-#: The stored result of :func:`lag_rows`.
-STORED = Path(__file__).parent / "data" / "lags.json"
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ GPUS, NODE = 64, 8
 #: Answers that an update learns from; updates that fill the pools, and those after them, which are measured.
 ANSWERS, FILLING, MEASURED = 512, 4, 4
 #: The most batches that writing may be ahead.
-FARTHEST = 4
+FARTHEST = 16
 #: Tokens of a prompt, of the longest answer, and of a micro-batch, into which prompts and answers are packed.
 PROMPT, LONGEST, PACK = 500, 32_268, 32_768
 #: The median length of an answer, tokens, and the deviation of its logarithm.
