@@ -28,7 +28,7 @@ def spent(price: int, iterations: int, n: int) -> Simulated:
         broken = f"But beyond {FARTHEST:g} nats nobody takes these answers for your model's."
     elif made.gold <= stored.worst(price / 100, 0, 1).gold:
         broken = "But the judge finds them no better than the reference's, which cost nothing."
-    return Simulated(told, (math.inf, math.inf) if broken else (answers, BEST - made.gold), broken)
+    return Simulated(told, (math.inf, math.inf) if broken else (answers / 1000, BEST - made.gold), broken)
 
 
 QUESTIONS = (
@@ -41,7 +41,7 @@ QUESTIONS = (
             Knob("iterations", "iterations of training (`iterations`)", (0, 2, 5, 10, 20, 40)),
             Knob("n", "the best of so many is served (`n`)", (1, 4, 16)),
         ),
-        axes=(Axis("answers written in all", "answers"), Axis("2 less the judge of the worse run", "points")),
+        axes=(Axis("answers written in all", "thousand"), Axis("2 less the judge of the worse run", "points")),
         simulate=spent,
         derivation=(
             "All three choices spend nats to gain score, and the score stays honest for a few of them only. A short "

@@ -67,7 +67,7 @@ QUESTIONS = (
             Knob("training", "training: 0 FSDP, 1 TP 2 and FSDP, 2 TP 8 and ZeRO-1 (`training`)", (0, 1, 2)),
             Knob("road", "weights: 0 over rank 0, 1 broadcast by all, 2 slices (`road`)", (0, 1, 2)),
         ),
-        axes=(Axis("an update", "s"), Axis("99 of 100 answers are learned from within", "updates")),
+        axes=(Axis("an update", "s"), Axis("age of the oldest but one in 100 answers", "updates")),
         simulate=placed,
         derivation=(
             "Ask first whom everybody else is waiting for. In turn it is the longest answer of each batch: most of the "

@@ -29,7 +29,7 @@ def test_every_choice_is_judged_by_its_rows():
         far = ratio + log(n) - (n - 1) / n > 10
         assert bool(made.broken) == (far or gold <= worse(0.0, 0, 1)[5])
         if not made.broken:
-            assert made.costs == pytest.approx((64 * iterations + 1000 * n, 2 - gold))
+            assert made.costs == pytest.approx((0.064 * iterations + n, 2 - gold))
 
 
 def test_several_are_right():
