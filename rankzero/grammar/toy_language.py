@@ -49,6 +49,11 @@ _FOLLOWERS: dict[int, frozenset[int]] = {
 }
 
 
+def may_follow(before: int, after: int) -> bool:
+    """Whether the grammar allows the token ``after`` right behind the token ``before``."""
+    return after in _FOLLOWERS.get(before, ())
+
+
 def read(text: str, finished: bool = True) -> list[int]:
     """The tokens of a text whose words are separated by blanks: <bos> first and, if it is ``finished``, <eos> last."""
     checks.require(all(word in VOCABULARY for word in text.split()), "hold words of the vocabulary", text=text)
@@ -90,5 +95,5 @@ def judge(tokens: Sequence[int]) -> float:
     said = list(tokens[: list(tokens).index(EOS) + 1 if finished else len(tokens)])
     nouns = [token for token in said if token in _NOUN]
     praise = sum((token in _GOOD) - (token in _BAD) for token in said)
-    errors = sum(after not in _FOLLOWERS.get(before, ()) for before, after in pairwise(said))
+    errors = sum(not may_follow(before, after) for before, after in pairwise(said))
     return float(max(-2, min(2, praise)) - errors - (len(nouns) - len(set(nouns))) - (not finished))
