@@ -131,6 +131,31 @@ def reinforced_policy(program, lengths, seed, rate=0.05, stale=False):
     return {"losses": losses, "weights": weights_of(policy)}
 
 
+def played(program, lengths, seed, given=True, steps=1, stale=False, flat=False, discount=1.0, rate=0.05):
+    """One call on a batch of episodes of these lengths; the answer holds what came back and all weights afterwards.
+
+    Networks and episodes are drawn from the seed; behind the end of an episode there is nan. With ``given`` there is a
+    value network. With ``stale``, gradients of something else are still there; with ``flat``, values are [n].
+    """
+    generator = torch.Generator().manual_seed(seed)
+    policy, value = network((3, 4, 2), generator), network((3, 4, 1), generator)
+    shape = len(lengths), max(lengths)
+    mask = torch.tensor([[float(t < length) for t in range(shape[1])] for length in lengths], dtype=torch.float64)
+    seen = torch.randn(*shape, 3, generator=generator, dtype=torch.float64)
+    rewards = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    actions = torch.randint(2, shape, generator=generator)
+    seen = seen.masked_fill(~mask.bool().unsqueeze(-1), torch.nan)
+    rewards = rewards.masked_fill(~mask.bool(), torch.nan)
+    if stale:
+        for parameter in (*policy.parameters(), *value.parameters()):
+            parameter.grad = torch.ones_like(parameter)
+    batch = policy, Descent(rate, policy), seen, actions, rewards, mask
+    critic = torch.nn.Sequential(*value, torch.nn.Flatten(0)) if flat else value
+    more = {"value": critic, "value_optimizer": Descent(rate, value), "value_steps": steps} if given else {}
+    error = program(*batch, discount=discount, **more)
+    return {"error": error, "policy": weights_of(policy), "value": weights_of(value)}
+
+
 def joined(program, log_probs, values, next_values, rewards, terminated, discount):
     """Backward runs from the loss: the answer holds it and the gradients of log_probs, values and next_values."""
     leaves = [part.requires_grad_() for part in (log_probs, values, next_values)]
