@@ -18,6 +18,14 @@ def sent_back(program, first, *others, **options):
     return {"result": result, "gradient of the first argument": leaf.grad}
 
 
+def sent_to_all(program, *tensors_and_rest):
+    """Backward runs from the loss: the answer holds it and the gradient of each tensor that was passed."""
+    leaves = [part.requires_grad_() if isinstance(part, torch.Tensor) else part for part in tensors_and_rest]
+    loss = program(*leaves)
+    loss.backward()
+    return {"loss": loss, "gradients": [leaf.grad for leaf in leaves if isinstance(leaf, torch.Tensor)]}
+
+
 class Descent:
     """Plain gradient descent: the library's optimizers take seconds to import at their first use."""
 

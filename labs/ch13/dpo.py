@@ -1,0 +1,38 @@
+# Generated from solutions/ch13/dpo.py by make stubs. Write the bodies; names and signatures stay.
+"""Direct preference optimisation: a policy learns from comparisons, without a reward model and without writing.
+
+>>> import torch
+>>> dpo_loss(torch.tensor([-3.0]), torch.tensor([-5.0]), torch.tensor([-4.0]), torch.tensor([-4.0]), beta=0.5)
+tensor(0.3133)
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn import functional
+
+from rankzero import checks
+
+
+def dpo_loss(chosen: Tensor, rejected: Tensor, ref_chosen: Tensor, ref_rejected: Tensor, beta: float) -> Tensor:
+    """The mean negative log-likelihood of preferences, if an answer's score is beta times its log-ratio to the
+    reference.
+
+    Args:
+        chosen: log-probabilities of the preferred answers under the policy that learns, [N], each summed over its
+            tokens; N is at least 1.
+        rejected: of the other answers, [N].
+        ref_chosen: of the preferred answers under the reference, [N]. No gradient flows into it.
+        ref_rejected: of the other answers under the reference, [N]. No gradient flows into it.
+        beta: price of a nat; positive.
+
+    Returns:
+        A number, shape [].
+
+    Source: Rafailov et al. (2023), arXiv:2305.18290, equation 7.
+    """
+    checks.positive(beta=beta)
+    shapes = [tuple(part.shape) for part in (chosen, rejected, ref_chosen, ref_rejected)]
+    checks.require(chosen.dim() == 1 and len(chosen) > 0, "be [N]", chosen=shapes[0])
+    checks.require(len(set(shapes)) == 1, "be equal", shapes=shapes)
+    raise NotImplementedError("13-dpo-loss: not written yet")
