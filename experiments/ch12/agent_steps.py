@@ -34,7 +34,7 @@ class Turn:
 
 
 TURNS = {
-    "pole": (Turn("leans right by 2°", "push right", 0.8, 1), Turn("leans right by 1°", "push right", 0.7, 1)),
+    "pole": (Turn("leans right by 2°", "push right", 0.8, 1), Turn("leans left by 1°", "push left", 0.7, 1)),
     "sentence": (
         Turn("the film was", "very", 0.2, 0),
         Turn("the film was very", "good", 0.4, 0),
@@ -96,11 +96,11 @@ class Method:
 
 
 METHODS = (
-    Method("Q-learning, DQN", "Q(s, a)", "anybody's", "not here: a vocabulary of actions, one reward"),
+    Method("Q-learning, DQN", "Q(s, a)", "anybody's", "not here: too many actions"),
     Method("REINFORCE", "policy", "its own, once", "12.1, 12.18; RLOO in 13.20"),
     Method("actor-critic, A2C", "policy and V", "its own, once", "12.4, 12.18"),
     Method("PPO", "policy and V", "its own, some steps", "12.7; with text in 13.18"),
     Method("GRPO and after", "policy", "its own, some steps", "13.7; all of them in 13.23"),
     Method("DPO", "policy", "fixed pairs", "13.22"),
-    Method("model-based, MCTS", "model, policy, V", "its own and imagined", "not here: text needs no model of itself"),
+    Method("model-based, MCTS", "model, policy, V", "its own and imagined", "not in this course"),
 )
