@@ -1,19 +1,20 @@
 """Direct preference optimisation: a policy learns from comparisons, without a reward model and without writing.
 
->>> import torch
 >>> dpo_loss(torch.tensor([-3.0]), torch.tensor([-5.0]), torch.tensor([-4.0]), torch.tensor([-4.0]), beta=0.5)
 tensor(0.3133)
 """
 
 from __future__ import annotations
 
-from torch import Tensor
+import torch
 from torch.nn import functional
 
 from rankzero import checks
 
 
-def dpo_loss(chosen: Tensor, rejected: Tensor, ref_chosen: Tensor, ref_rejected: Tensor, beta: float) -> Tensor:
+def dpo_loss(
+    chosen: torch.Tensor, rejected: torch.Tensor, ref_chosen: torch.Tensor, ref_rejected: torch.Tensor, beta: float
+) -> torch.Tensor:
     """The mean negative log-likelihood of preferences, if an answer's score is beta times its log-ratio to the
     reference.
 

@@ -6,6 +6,27 @@ from autograder.items import Choice
 
 QUESTIONS = (
     Choice(
+        id="13-dpo-models",
+        kind="design",
+        title="Who is still in memory",
+        section="13.22",
+        bonus=True,
+        options=(
+            "the policy; the reference's numbers can be computed once, before training",
+            "policy, reference and reward model",
+            "policy and reward model",
+            "policy, reference and critic",
+        ),
+        correct=0,
+        derivation="The answers are fixed, so the log-probabilities of the reference are two numbers for each pair, "
+        "and do not change. Nobody writes, nothing is scored, and there is no value to learn.",
+        slips={
+            1: "The score of an answer is read off the policy itself: beta times its log-ratio.",
+            2: "There is no reward model: the comparisons train the policy.",
+            3: "A critic says what to expect of a prompt. Both answers of a pair have the same one, so it cancels.",
+        },
+    ),
+    Choice(
         id="13-dpo-chosen",
         kind="trace",
         title="What happens to the preferred answers",
@@ -26,27 +47,6 @@ QUESTIONS = (
             "answer.",
             2: "The gap would grow. It grows faster if what only the rejected ones have is pushed down.",
             3: "The reference is a zero from which both are counted, not a force on one of them.",
-        },
-    ),
-    Choice(
-        id="13-dpo-models",
-        kind="design",
-        title="Who is still in memory",
-        section="13.22",
-        bonus=True,
-        options=(
-            "the policy; the reference's numbers can be computed once, before training",
-            "policy, reference and reward model",
-            "policy and reward model",
-            "policy, reference and critic",
-        ),
-        correct=0,
-        derivation="The answers are fixed, so the log-probabilities of the reference are two numbers for each pair, "
-        "and do not change. Nobody writes, nothing is scored, and there is no value to learn.",
-        slips={
-            1: "The score of an answer is read off the policy itself: beta times its log-ratio.",
-            2: "There is no reward model: the comparisons train the policy.",
-            3: "A critic says what to expect of a prompt. Both answers of a pair have the same one, so it cancels.",
         },
     ),
 )

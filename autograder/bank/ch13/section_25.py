@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Estimate, Landmark, Slip, lazily
+from autograder.items import Choice, Estimate, Landmark, Slip
+from rankzero.facts.models import LLAMA3_70B
 
-nodes = lazily("experiments.ch13.node_layouts")
+
+def crossing() -> float:
+    """Tokens at which tensor parallelism sends what ZeRO-3 sends: 6P bytes against 16 L h a token, both times 7/8."""
+    return 6 * LLAMA3_70B.parameters / (16 * LLAMA3_70B.layers * LLAMA3_70B.hidden)
+
 
 QUESTIONS = (
     Choice(
@@ -80,7 +85,7 @@ QUESTIONS = (
         bonus=True,
         label="tokens of a step at which tensor parallelism sends as many bytes as ZeRO-3",
         unit="tokens",
-        answer=lambda: nodes.crossing(),
+        answer=crossing,
         factor=3.0,
         scale=(100, 1e8),
         landmarks=(
@@ -91,8 +96,8 @@ QUESTIONS = (
         derivation="ZeRO-3 sends $3 \\cdot 2P$ bytes, tensor parallelism $4 \\cdot 2 \\cdot 2 L h$ for each token, "
         "both times 7/8. They are equal at $6P/(16 L h)$ tokens, with 80 layers of width 8,192.",
         slips=(
-            Slip("Those are the tokens for one layer: there are 80.", value=lambda: nodes.crossing() * 80),
-            Slip("P counts parameters, L h a token's activations in one place.", value=lambda: nodes.crossing() / 80),
+            Slip("Those are the tokens for one layer: there are 80.", value=lambda: 80 * crossing()),
+            Slip("P counts parameters, L h a token's activations in one place.", value=lambda: crossing() / 80),
         ),
     ),
 )
