@@ -8,6 +8,7 @@ All clocks are this machine's one monotonic clock, which its processes share.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import pickle
@@ -62,12 +63,19 @@ def disk(size: int, folder: Path) -> Iterator[int | None]:
 
 
 def pipe(size: int, folder: Path) -> Iterator[int | None]:
-    """The bytes go through a pipe of the operating system: one copy into it, one out of it."""
+    """The bytes go through a pipe of the operating system: one copy into it, one out of it.
+
+    Where the system allows it, the pipe holds 1 MiB: with the usual 64 KiB, processes take turns sixteen times as often.
+    """
     mine, path = bytearray(b"\x07" * size), folder / "pipe"
     if dist.get_rank() == 0:
         os.mkfifo(path)
     dist.barrier()
     with path.open("wb" if dist.get_rank() == 0 else "rb", buffering=0) as end:
+        with contextlib.suppress(ImportError, AttributeError, OSError):  # Linux alone
+            import fcntl
+
+            fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, MiB)
         yield None
         rest = memoryview(mine)
         while rest:
