@@ -251,6 +251,7 @@ class TestBibliography:
         )
 
 
+@pytest.mark.proof(part="pages")
 def test_links_between_a_chapter_and_its_corrections(tmp_path):
     """A little book with one section of chapter 3: its link leads to an id of the page of corrections, and back."""
     book = tmp_path / "course" / "book"

@@ -9,7 +9,7 @@ import pytest
 from autograder import bank
 from autograder.__main__ import main
 from autograder.items import Case, Choice, Group, Iterator, Order, Question, Slip, Tensor
-from autograder.maintenance import leaks, verifying
+from autograder.maintenance import leaks, releasing, verifying
 from autograder.marking import marks
 from autograder.marking.papers import Paper
 from autograder.running import judging
@@ -249,6 +249,7 @@ def test_the_command_names_what_fails(key, capsys, monkeypatch):
     item = bank.find("05-zero-memory")
     bad = replace(item, slips=(Slip("Nothing is wrong.", item.solution()),))
     monkeypatch.setattr(bank, "candidates", lambda identifier: (bad,))
+    monkeypatch.setattr(releasing, "files", lambda root: {})
     assert main(["verify", "--only", item.id, "--key", key]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "05-zero-memory: zero_memory loses no points"
@@ -256,8 +257,6 @@ def test_the_command_names_what_fails(key, capsys, monkeypatch):
 
 
 def test_a_hidden_input_in_the_release_fails_the_proof(key, capsys, monkeypatch):
-    from autograder.maintenance import releasing
-
     item = bank.find("01-training-time")
     exam = Exam([item], b"sesame")
     number = next(part for group, case in exam.sheet(item).drawn if group for part in case.args if leaks._telling(part))

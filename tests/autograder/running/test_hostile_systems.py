@@ -7,10 +7,11 @@ so a program can reach whatever stands there; rewards, judges, twins, devices an
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from autograder import bank
 from autograder.items import System, Verdict
@@ -247,7 +248,20 @@ def judged(runners: dict[str, Runner], system: System, place: int, level: int) -
         runner.children.end(item)  # with whatever the program has changed in it
 
 
-@pytest.mark.parametrize("name", LOOPS)
+#: One of each kind for every change; ``make proof`` tries the others.
+OFTEN = {
+    *("looks for the grader", "gives itself rewards", "asks what no driver asks"),
+    "says that it has learned, and has not",
+    *("replaces what the driver uses", "asks for its clients", "leaves at once", "forges the channel"),
+}
+
+
+def often(programs: Mapping[str, object]) -> list[ParameterSet]:
+    """The names of programs, those that are not tried often for the proof."""
+    return [pytest.param(name, marks=[] if name in OFTEN else PROOF) for name in programs]
+
+
+@pytest.mark.parametrize("name", often(LOOPS))
 def test_a_loop_that_attacks_its_driver_gains_nothing(runners, name):
     level, _, words = LOOPS[name]
     wrong = judged(runners, RLHF, list(LOOPS).index(name), level).wrong
@@ -255,7 +269,7 @@ def test_a_loop_that_attacks_its_driver_gains_nothing(runners, name):
     assert name != "looks for the grader" or wrong.endswith(": []")
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", often(ENGINES))
 def test_an_engine_that_attacks_its_driver_gains_nothing(runners, name):
     _, words = ENGINES[name]
     wrong = judged(runners, SERVER, list(ENGINES).index(name), 0).wrong

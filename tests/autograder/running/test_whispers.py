@@ -18,7 +18,7 @@ from autograder.running.limits import Limits
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
-KEYS = [f"key {number}".encode() for number in range(6)]
+KEYS = [f"key {number}".encode() for number in range(3)]
 LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 ITEMS = (toys.SCALE.moved_to("first"), toys.LOWEST.moved_to("second"))
 

@@ -54,7 +54,7 @@ def drawn(spec: dict) -> str:
 
 @pytest.mark.parametrize(("explorer", "states"), STATES.items(), ids=lambda one: getattr(one, "__name__", ""))
 def test_every_state_is_a_chart(explorer, states):
-    @settings(max_examples=4, deadline=None)
+    @settings(max_examples=2, deadline=None)
     @given(states)
     def check(state):
         spec = explorer(**state)
