@@ -79,7 +79,7 @@ def flat_scene(step: int) -> Scene:
     row = flat_pass(step)
     counts = {name: sum(owner == name for owner, _ in row) for name in FLAT}
     parts = [f"{count} of {name}" for name, count in counts.items() if count]
-    said = f"Pass {step} computes {len(row)} tokens: {', '.join(parts)}."
+    said = f"Pass {step} computes {len(row)} token{'s' * (len(row) > 1)}: {', '.join(parts)}."
     said += ("", " The first token of a's answer came from pass 0.", " Two prompts join the running answer.", "")[step]
     alt = "; ".join(
         f"pass {number}: {' '.join(f'{name}{at}' for name, at in flat_pass(number))}" for number in range(step + 1)
@@ -243,12 +243,14 @@ def filtered(chances: Sequence[float] = (0.5, 0.3, 0.15, 0.05), top_k: int = 3, 
     cold = "Temperature 0.5 instead of 1 squares the probabilities and rescales them: the likely become likelier."
     stages.append(Filter(cold, half))
     stages.append(Filter("Back at temperature 1. Top-k with k = 3 keeps the three likeliest.", _kept(chances, top_k)))
-    total, count = 0.0, 0
-    while total < top_p - 1e-12:
+    left, total, count = sum(chances[:top_k]), 0.0, 0
+    while total / left < top_p - 1e-12:
         total, count = total + chances[count], count + 1
     stages.append(
         Filter(
-            f"Top-p with p = {top_p:g}: the first {count} sum to {total:.2g}, which reaches it.", _kept(chances, count)
+            f"Top-p with p = {top_p:g}, of what top-k left: the first {count} have {total:.2g} of {left:.2g}, or "
+            f"{100 * total / left:.0f} percent, which reaches it.",
+            _kept(chances, count),
         )
     )
     scaled = tuple(chance / total for chance in _kept(chances, count))

@@ -17,10 +17,10 @@ QUESTIONS = (
             "in the stream, because the network is slower than the model",
         ),
         correct=0,
-        derivation="One request runs at a time, so your request waits for the passes of 300 other tokens, and then has "
-        "100 passes of its own. Three quarters of its time is waiting.",
+        derivation="One request runs at a time, so your request waits for 200 to 300 passes of the others, and then "
+        "has 100 passes of its own. At least two thirds of its time is waiting.",
         slips={
-            1: "The runner works on it for 100 passes; before that, it works on the others for 300.",
+            1: "The runner works on it for 100 passes; before that, it works on the others for 200 to 300.",
             2: "Tokenizing a prompt takes far less than one pass of a model.",
             3: "The stream sends each piece while the next pass runs; it does not make the passes longer.",
         },

@@ -51,6 +51,8 @@ def test_the_stages_of_sampling_are_those_of_the_build():
     for stage, options in ((1, {"temperature": 0.5}), (4, {"top_k": 3, "top_p": 0.8})):
         found = next_token_probabilities(logits, **options).tolist()
         assert found == pytest.approx(chances[stage].probabilities)
+    left = next_token_probabilities(logits, top_k=3)
+    assert f"{100 * left[:2].sum():.0f} percent" in chances[3].says
 
 
 def test_the_pieces_are_those_of_the_detokenizer():
