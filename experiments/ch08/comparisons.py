@@ -1,0 +1,63 @@
+"""Chapter 8's pass beside measured servers. Standard library only."""
+
+from __future__ import annotations
+
+from rankzero.facts import measured
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.units import us
+from solutions.ch08.serving import pass_time
+
+from ..comparison import Compared, Comparison
+from . import published
+
+
+def product(tokens: int) -> float:
+    """Seconds of a product with the recorded weights."""
+    parameters = measured.decoding_width() ** 2
+    return pass_time(tokens, [], parameters, 2 * parameters, 0, H100_SXM.peak_bf16, H100_SXM.memory_bandwidth)
+
+
+def nodes() -> float:
+    """Nodes of the published service, from the tokens of its day."""
+    day = published.DAY
+    return (day.tokens_in / day.node_in + day.tokens_out / day.node_out) / 86_400
+
+
+COMPARISONS = (
+    Comparison(
+        "8.3",
+        "Most tokens per second of one user",
+        "ch08.serving.pass_time",
+        "measured",
+        "; ".join(dict.fromkeys(row.source for row in published.DECODING)),
+        tuple(
+            Compared(f"{row.name}, {row.gpus} {row.gpu.name[:4]}", row.speed, published.bound(row), "tokens/s")
+            for row in published.DECODING
+        ),
+        "Kernel starts, all-reduces and the cache are left out, and they do not shrink with more GPUs.",
+        "a limit; the more GPUs share a model, the further a program stays below it",
+    ),
+    Comparison(
+        "8.4",
+        "Time of a product of a batch with weights from memory",
+        "ch08.serving.pass_time",
+        "recorded",
+        measured.source(),
+        tuple(
+            Compared(f"{tokens} tokens", seconds / us, product(tokens) / us, "µs")
+            for tokens, seconds in measured.decoding()
+        ),
+        "Neither the memory nor the multipliers reach their data sheet's rates.",
+        "up to which batch another token is free; the true times are longer",
+    ),
+    Comparison(
+        "8.7",
+        "Nodes of a service from its tokens per day",
+        "ch08.serving.replicas_needed",
+        "computed",
+        published.DEEPSEEK,
+        (Compared("DeepSeek, one day", published.DAY.nodes, nodes(), "nodes"),),
+        "The tokens of a node are averages of the same day.",
+        "that the published figures fit together",
+    ),
+)
