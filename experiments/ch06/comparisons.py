@@ -107,7 +107,7 @@ COMPARISONS = (
         "measured",
         published.SOURCE,
         tuple(Compared(run.name, 100 * run.utilization, 100 * utilization(run), "%") for run in published.MEGATRON),
-        "The assumed share of the peak sets the level; communication explains only a part of the fall to narrow models.",
+        "The assumed share of the peak sets the level; communication explains a part of the fall to narrow models.",
         "the direction: wider models use GPUs better; not the level",
     ),
 )

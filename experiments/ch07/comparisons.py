@@ -65,7 +65,7 @@ COMPARISONS = (
             for (stages, m), speed in published.GPIPE_SPEEDUPS.items()
             if (stages, m) != (2, 1)
         ),
-        "With 32 micro-batches: messages and uneven stages. With one, stages cannot help, yet more of them did a little.",
+        "With 32 micro-batches: messages and uneven stages. With one, stages cannot help, but they did a little.",
         "many micro-batches",
     ),
     Comparison(

@@ -106,7 +106,9 @@ def test_the_functions_and_sections_are_there():
     for one in EVERY:
         assert callable(one.call), one.function
         assert f'"## {one.section} ' in text, one.section
-        assert one.rows and one.cause.endswith(".") and not one.trust.endswith(".")
+        assert one.rows
+        assert one.cause.endswith(".")
+        assert not one.trust.endswith(".")
         assert all(row.what for row in one.rows)
 
 
