@@ -35,6 +35,7 @@ def restless():
     gc.set_threshold(*thresholds)
 
 
+@pytest.mark.proof(part="guides")
 def test_threads_that_parse_together_do_not_disturb_each_other(restless):
     """Kills plain ``ast.parse``: on CPython 3.11 half a dozen of these 240 end in SystemError."""
     trees: list[str] = []

@@ -94,6 +94,7 @@ def test_one_page_alone(little):
     assert not (little / "html" / "book" / "02-page.html").exists()
 
 
+@pytest.mark.proof(part="pages")
 def test_a_broken_cell_speaks_for_itself(little):
     """Kills a build that goes on, or that answers with a riddle of Sphinx: the cell's name and its own error. What will
     break next year breaks today, in cells and in what they start: a future warning is an error."""
@@ -108,6 +109,7 @@ def test_a_broken_cell_speaks_for_itself(little):
     assert not (little / "html" / "index.html").exists()
 
 
+@pytest.mark.proof(part="pages")
 def test_a_warning_is_an_error(little):
     """A link that leads nowhere ends the build and is named. (A book without notebooks.)"""
     (little / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": "book/intro"}), encoding="utf-8")

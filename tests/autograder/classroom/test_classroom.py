@@ -106,6 +106,7 @@ def test_each_kind_earns_what_it_deserves(the_class):
 
 
 @pytest.mark.xdist_group("class")
+@pytest.mark.proof(part="bank")
 def test_the_same_key_gives_the_same_files(the_class, tmp_path):
     graded(the_class.handed, tmp_path / "again", asked=a_class.spec(), workers=7)
     assert a_class.content(tmp_path / "again") == a_class.content(the_class.out)

@@ -46,6 +46,7 @@ def packed() -> bytes:
 # The file
 
 
+@pytest.mark.proof(part="guides")
 def test_the_same_inputs_give_the_same_bytes(packed):
     """Kills times, hash order and permissions of the machine in the archive."""
     code = "import sys; from autograder import bank; from autograder.gradescope import bundle; "

@@ -253,6 +253,7 @@ def test_a_mended_program_is_refused(little, tmp_path):
 # The command.
 
 
+@pytest.mark.proof(part="guides")
 def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert main(["release", str(tmp_path / "out")]) == 0
     pages = len(notebooks())

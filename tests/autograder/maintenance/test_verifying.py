@@ -237,6 +237,7 @@ def test_what_is_public_raises_no_alarm():
 # The command.
 
 
+@pytest.mark.proof(part="bank")
 def test_the_command_proves_a_part_of_the_bank(key, capsys):
     assert main(["verify", "--only", "05-zero-memory", "03-steps", "--key", key]) == 0
     said = capsys.readouterr().out

@@ -220,6 +220,7 @@ def loads(key: bytes, place: int) -> list[Load]:
     return seen
 
 
+@pytest.mark.proof(part="systems")
 def test_each_level_is_drawn_by_the_key():
     """Kills: loads that stand in the bank, and levels that depend on those before them."""
     for place in (ALONE, STOPS, LEAVING):

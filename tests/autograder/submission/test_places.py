@@ -55,6 +55,7 @@ def test_in_any_folder_beside_labs_a_written_function_beats_the_stub(path, loade
     assert all("Week 3/alpha_beta.py counts" in problem for problem in found.problems)
 
 
+@pytest.mark.proof(part="guides")
 def test_of_the_course_as_it_was_handed_out_the_pages_are_not_run():
     """Kills: a minute of grading for twenty chapters in which somebody has only read."""
     files = {name: lambda data=data: data for name, data in LAB.items()}

@@ -18,6 +18,7 @@ def test_unequal_rows_are_all_there(batch, ranks):
     assert min(counts) >= 1
 
 
+@pytest.mark.proof(part="runs")
 def test_unequal_ranks_learn_like_one_process(tmp_path):
     """In double precision, three ways to 1e-12; the plain mean of gradients is far off."""
     options = "--unequal --float64 --ranks 3 --steps 4"
@@ -39,6 +40,7 @@ def test_equal_ranks_hide_that_a_mean_is_plain(tmp_path):
     assert all(float(row["off before"]) > 1e-4 for row in rows)
 
 
+@pytest.mark.proof(part="runs")
 def test_fully_shard_gathers_and_scatters_as_told(tmp_path):
     """Four layers: 8 all-gathers a pass, or 4 where weights stay; a reduce-scatter a layer where gradients travel."""
     every, last, never = table(tmp_path, "fsdp", "--accumulate", "2")
@@ -50,6 +52,7 @@ def test_fully_shard_gathers_and_scatters_as_told(tmp_path):
     assert kept["calls"] == "4 all_gather, 4 reduce_scatter"
 
 
+@pytest.mark.proof(part="runs")
 def test_fully_shard_in_bf16_on_three_ranks():
     assert run("fsdp", "--quick", "--bf16", "--ranks", "3") == 0
 

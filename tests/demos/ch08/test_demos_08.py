@@ -6,6 +6,7 @@ import pytest
 from demo_runs import quick, table
 
 
+@pytest.mark.proof(part="runs")
 def test_a_decode_step_shares_its_weights():
     rows = quick("prefill_decode").rows
     assert [(row["pass"], row["tokens"]) for row in rows] == [
@@ -27,6 +28,7 @@ def test_the_two_policies_on_the_workload(tmp_path):
     assert float(refilled["mean finish"]) == pytest.approx(219, abs=0.5)
 
 
+@pytest.mark.proof(part="runs")
 def test_the_engine_is_the_simulator(tmp_path):
     """Kills: an engine that starts a request late, or a policy that is not the chapter's."""
     small = ["--requests", "9", "--slots", "3", "--quick"]

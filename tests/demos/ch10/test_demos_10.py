@@ -30,6 +30,7 @@ def test_an_early_end_wastes_a_token(tmp_path):
     assert side["tokens wasted"] == side["ended early"] != "0"
 
 
+@pytest.mark.proof(part="runs")
 def test_one_mode_alone(tmp_path):
     (row,) = table(tmp_path, "overlap", "--steps", "4", "--streams", "2", "--mode", "overlap")
     assert row["steps"] == "4"

@@ -12,6 +12,7 @@ from experiments.ch11.wrong_samplers import WRONG, replaced_from_target
 from solutions.ch11.speculative import speculative_speedup
 
 
+@pytest.mark.proof(part="runs")
 def test_a_round_is_printed(capsys):
     assert run("speculative", "--quick", "--trace", "--k", "3", "--seed", "2") == 0
     out = capsys.readouterr().out
@@ -37,6 +38,7 @@ def test_a_draft_that_is_too_dear(capsys):
     assert "do not speculate" in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="runs")
 def test_each_feature_saves_passes():
     rows = {row["mask and"]: row for row in quick("combined").rows}
     passes = {name: int(row["target passes"]) for name, row in rows.items()}

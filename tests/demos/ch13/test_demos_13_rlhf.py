@@ -24,6 +24,7 @@ def test_the_score_rises(algorithm, reward, tmp_path):
         assert all(row["score"] == row["judge"] for row in rows)
 
 
+@pytest.mark.proof(part="runs")
 def test_models_are_kept(tmp_path, monkeypatch, capsys):
     """The folder's models are taken, not trained."""
     made = rlhf.runs.reference(0, 25)

@@ -183,6 +183,7 @@ def test_larger_batches_take_fewer_steps_and_more_examples():
     assert steps_to_target((8,), lambda batch: 1e-9, "sgd", target=0.0, most=20)[0].examples is None
 
 
+@pytest.mark.proof(part="runs")
 def test_the_noise_scale_grows_as_the_loss_falls():
     early, late = measured_noise(at=(0, 60), ranks=2, rows=4, measured=12)
     assert late.loss < early.loss

@@ -124,6 +124,7 @@ def test_memory_from_the_order_is_memory_over_time(name):
 # Mixtures.
 
 
+@pytest.mark.proof(part="runs")
 def test_a_balancing_loss_evens_the_load():
     """And nothing else differs: both trainings begin with the same weights and text."""
     balanced, free = moe_runs((0.05, 0.0), steps=25)

@@ -159,6 +159,7 @@ def test_the_tiny_pair_passes_the_chi_square(k, count):
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.proof(part="runs")
 def test_a_wrong_sampler_fails_the_chi_square(name):
     pair = tiny_pair()
     counts = continuations(pair, PROMPT, 4000, 2, 1, step=WRONG[name])

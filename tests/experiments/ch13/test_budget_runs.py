@@ -45,6 +45,7 @@ def test_a_loop_that_is_watched_goes_the_same_way(model, reward):
     assert len({weights for _, weights in seen}) == 3
 
 
+@pytest.mark.proof(part="runs")
 def test_only_what_is_wanted_is_kept(model, reward, monkeypatch):
     monkeypatch.setattr(budget_runs, "reference", lambda: model)
     monkeypatch.setattr(budget_runs, "scorer", lambda _: reward)

@@ -263,6 +263,7 @@ def test_a_death_in_the_middle_of_a_write_leaves_a_part_and_the_run_goes_on(plai
     assert killed.digest == plain.digest
 
 
+@pytest.mark.proof(part="runs")
 def test_lost_steps_are_those_of_the_simulation(plain, killed):
     """In units of steps; a step cut in its middle is half a step, a write just before its end a whole segment."""
     gaps = [kill.after + (0.999 if kill.writing else 0.5) for kill in KILLS]
@@ -273,6 +274,7 @@ def test_lost_steps_are_those_of_the_simulation(plain, killed):
     assert killed.checkpoints == plain.checkpoints == 3
 
 
+@pytest.mark.proof(part="runs")
 def test_weights_alone_are_not_enough(plain):
     """Kills: a proof that any resume would pass."""
     killed = survive(12, every=4, kills=KILLS[:1], whole=False, config=TINY)

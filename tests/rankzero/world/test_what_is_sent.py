@@ -73,7 +73,11 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMED)
+#: It imports the compiler.
+SLOW = {"a compiled function": pytest.mark.proof(part="runs")}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in NAMED])
 def test_what_cannot_be_sent_is_named(name):
     text, use, named = NAMED[name]
     for work, owner in (

@@ -275,6 +275,7 @@ def test_several_threads_at_once():
     assert_nobody_left()
 
 
+@pytest.mark.proof(part="runs")
 def test_a_fork_of_the_caller_has_a_fork_server_of_its_own():
     world.run(int, ranks=1)
     read, write = os.pipe()
@@ -429,6 +430,7 @@ def loaded(module: str) -> bool:
     return module in sys.modules
 
 
+@pytest.mark.proof(part="runs")
 def test_prepared_modules_are_there_when_a_rank_starts():
     """Kills: a list that is not sent, or sent again for each run; and a server that a module without a file ends."""
     forkserver.close()
@@ -440,6 +442,7 @@ def test_prepared_modules_are_there_when_a_rank_starts():
     assert forkserver.current().preloaded == {"no_such_module", "this", "colorsys"}
 
 
+@pytest.mark.proof(part="runs")
 def test_a_fork_of_a_server_is_one_of_its_own(monkeypatch):
     """Kills: a fork that imports anew, that shares the fate of its model, or that outlives its caller's wish."""
     world.prepare("this")

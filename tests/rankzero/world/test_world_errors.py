@@ -385,6 +385,7 @@ def test_a_function_of_a_notebook_cell_runs(outputs):
     assert outputs["runs"]["text"] == "[0, 1]\n"
 
 
+@pytest.mark.proof(part="runs")
 def test_a_deadlock_in_a_notebook_names_lines_of_the_cell_and_no_path(outputs):
     sentence = "rank 0 waits in send(dst=1) at line 9; rank 1 waits in send(dst=0) at line 9"
     assert outputs["deadlock"]["traceback"] == [f"WorldError: deadlock: {sentence}"]

@@ -365,6 +365,7 @@ def both_normed() -> tuple[tuple, tuple]:
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.proof(part="runs")
 def test_the_librarys_sequence_parallel_block_agrees(ranks):
     """Values, gradients, and two all-gathers and two reduce-scatters: what the library gathered it keeps."""
     for own, (*other, counts) in world.run(both_normed, ranks=ranks).values:

@@ -150,6 +150,7 @@ def test_the_small_model_has_the_very_same_gradients(ranks, schedule):
         assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans))
 
 
+@pytest.mark.proof(part="runs")
 def test_training_in_a_pipeline_is_training():
     losses = training_losses(2, 2, 4)
     assert losses == training_losses(1, 2, 4)

@@ -243,6 +243,7 @@ def test_the_law_is_the_targets_for_any_rows(seed, size, k):
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.proof(part="runs")
 def test_a_wrong_sampler_has_another_law(name, k):
     """Over k + 1 tokens: the additional one is the first that some of them get wrong."""
     found, wanted = law_of(WRONG[name], DRAFT, TARGET, k, k + 1), plain_law(TARGET, k + 1)

@@ -143,6 +143,7 @@ def test_ppo_learns():
     assert all(report.clipped_fraction <= report.outside_fraction for report in run.reports)
 
 
+@pytest.mark.proof(part="runs")
 def test_one_epoch_does_not():
     run = training(0, runs.ABLATIONS["one epoch"], steps=20_000)
     assert mean_return(run.policy) < 200
@@ -197,6 +198,7 @@ def test_weights_of_one_episode():
         reinforce_runs.weights(episodes, "value")
 
 
+@pytest.mark.proof(part="runs")
 def test_each_weight_scatters_less():
     half = reinforce_runs.half_trained(count=64)
     found = reinforce_runs.scatters(half)

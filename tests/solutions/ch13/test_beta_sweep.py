@@ -19,6 +19,7 @@ def test_every_run_is_there(runs, betas):
 
 
 @pytest.mark.xdist_group("rlhf runs")
+@pytest.mark.proof(part="runs")
 def test_a_part_is_run_again():
     """Kills a store that no longer is what the program computes; digits differ between machines."""
     (again,) = sweep((0.05,), (3,), iterations=6).values()

@@ -70,6 +70,7 @@ def weights(job: LongJob) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("gap", [5, pytest.param(17, marks=pytest.mark.proof(part="runs"))])
+@pytest.mark.proof(part="runs")
 def test_it_survives_any_kill_and_another_one_soon_after(gap, tmp_path: Path):
     """Every moment of a run, the middle of its writes included, and then one a few moments later."""
     whole = unbroken_weights(SETTINGS, ROWS)

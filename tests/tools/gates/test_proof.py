@@ -130,6 +130,7 @@ def little_project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.proof(part="guides")
 def test_tests_of_a_group_are_run_by_one_process(pytester):
     """Kills: a pytest and a pytest-xdist that do not fit, by which shared fixtures are made in every process."""
     pytester.makeini("[pytest]\n")

@@ -147,6 +147,7 @@ def test_a_step_whose_time_is_over_does_not_begin(capsys):
     assert capsys.readouterr().out == "late: left out, no time was left\n"
 
 
+@pytest.mark.proof(part="guides")
 def test_tests_that_come_too_late_are_named(pytester, monkeypatch):
     """They are skipped before their fixtures are made, and found in the report."""
     pytester.makepyfile(test_late="import pytest\n@pytest.fixture\ndef slow(): assert False\ndef test_it(slow): pass")
