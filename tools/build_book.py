@@ -18,8 +18,9 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import bundle, course_data, execute, finish, own_runs, world_runs
+from tools import bundle, execute, finish, own_runs, world_runs
 from tools.common import BOOK, CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
+from tools.course import data as course_data
 
 
 def pages(source: Path = ROOT) -> list[Path]:

@@ -13,8 +13,8 @@ from autograder.items import Build
 from autograder.sections import DEEPER
 from rankzero.facts.chapters import CHAPTERS
 from tests.book.conftest import proof
-from tools import course_data
 from tools.common import BOOK
+from tools.course import data as course_data
 
 pytestmark = pytest.mark.browser
 

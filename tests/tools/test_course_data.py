@@ -7,8 +7,8 @@ import json
 from autograder import bank
 from autograder.sections import SECTIONS
 from rankzero.facts.chapters import CHAPTERS
-from tools import course_data
 from tools.common import BOOK, notebooks
+from tools.course import data as course_data
 
 
 def test_every_item_is_there_once():
