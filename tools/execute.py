@@ -146,6 +146,11 @@ def fill(stored: Mapping[Path, Path]) -> Iterator[Run]:
         yield run
 
 
+def copy(path: Path, target: Path) -> Path:
+    """Where :func:`copies` writes a page with the outputs of the store."""
+    return target / "notebooks" / f"{label(path)}.ipynb"
+
+
 def copies(stored: Mapping[Path, Path], target: Path) -> None:
     """Write what a build reads: a cache for Sphinx in ``target/cache``, of the cells as a page shows them, and in
     ``target/notebooks`` the pages as they are now with the outputs of the store, for the second run that compares."""
@@ -155,7 +160,7 @@ def copies(stored: Mapping[Path, Path], target: Path) -> None:
     for path, place in stored.items():
         place.touch()
         notebook = with_outputs(nbformat.read(path, as_version=4), nbformat.read(place, as_version=4))
-        nbformat.write(notebook, target / "notebooks" / f"{label(path)}.ipynb")
+        nbformat.write(notebook, copy(path, target))
         without_folders(notebook)
         bundle = CacheBundleIn(page_cells.shown(notebook), str(path))
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -42,6 +42,7 @@ KINDS = {
     **{f"book/{chapter.deeper}": "deeper" for chapter in CHAPTERS},
     "book/reference/hardware": "table",
     "book/reference/models": "table",
+    "book/reference/rules-of-thumb": "table",
     "book/reference/programs": "program",
     "book/reference/bibliography": "sources",
 }

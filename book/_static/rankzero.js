@@ -75,7 +75,7 @@
     return card.parts.map((part, index) => judgeNumber(part, answers[index], card.hints));
   }
 
-  /* Progress: { version, items: { id: entry }, pages: { name: [ids] }, drafts: { id: draft } }.
+  /* Progress: { version, items: { id: entry }, pages: { name: [ids] }, drafts: { id: draft }, days: [day] }.
 
      An entry is { right, first, confidence, given, date: { first, last }, review, looked }: what was typed last, when the
      first and the last answer came, when the question comes back ({ step, due }, or null when it does not), and whether
@@ -102,9 +102,8 @@
     document.dispatchEvent(new CustomEvent(KEY));
   }
 
-  /* The day that comes `days` after today, as "2026-11-24", on the reader's own calendar. */
-  function day(days = 0) {
-    const now = new Date();
+  /* The day that comes `days` after a moment, now if none is given, as "2026-11-24", on the reader's own calendar. */
+  function day(days = 0, now = new Date()) {
     const then = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
     const two = (number) => String(number).padStart(2, "0");
     return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
@@ -127,8 +126,12 @@
     return step < SPACING.length ? { step, due: day(SPACING[step]) } : null;
   }
 
+  /* Progress in which something was done today. */
+  const withToday = (progress) => ({ ...progress, days: [...new Set([...(progress.days || []), day()])].sort() });
+  const markToday = () => save(withToday(load()));
+
   function record(id, right, confidence, given) {
-    const progress = load();
+    const progress = withToday(load());
     const old = progress.items[id] || {};
     const last = new Date().toISOString();
     const fresh = { right, given, review: reviewed(old, right) };
@@ -521,7 +524,7 @@
     save(progress);
   }
 
-  window.rankzero = { judge, calibration, load, look, save, forget, reviewOf, isDue, day };
+  window.rankzero = { judge, calibration, load, look, save, forget, reviewOf, isDue, day, markToday, enliven, stateOf };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

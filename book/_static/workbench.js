@@ -130,7 +130,10 @@
         const reply = await engine.check({ id, source, others: others(id) }, told);
         result.innerHTML = reply.html;
         const state = reply.state === "right" ? "right" : "wrong";
-        if (reply.state !== "unwritten") change(id, { source, state, passed: reply.passed, total: reply.total });
+        if (reply.state !== "unwritten") {
+          change(id, { source, state, passed: reply.passed, total: reply.total });
+          window.rankzero.markToday();
+        }
         status.textContent = "";
       } catch (failure) {
         status.textContent = window.rankzeroWait.failed("Not checked", failure, "Press Check");

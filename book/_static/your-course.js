@@ -5,8 +5,8 @@
 (function () {
   "use strict";
 
-  const { chapters, items } = window.rankzeroCourse;
-  const { calibration, load, save, reviewOf, isDue } = window.rankzero;
+  const { chapters, items, sorts } = window.rankzeroCourse;
+  const { calibration, load, save, reviewOf, isDue, day, stateOf } = window.rankzero;
   const { ask, element } = window.rankzeroAsk;
   const work = window.rankzeroWork;
   const hours = window.rankzeroHours;
@@ -91,6 +91,53 @@
     const box = element("div", "", "rz-scroll");
     box.append(cell("table", cell("thead", cell("tr", ...heads)), cell("tbody", ...rows), foot));
     part("done").replaceChildren(box, deeper(state));
+  }
+
+  // By kind, in percent, and the days.
+
+  /* How many of some items are right, with the share in percent. */
+  function rightOf(of, state) {
+    const right = of.filter(({ id, kind }) => (kind === "function" ? (state.work[id] || {}).state : stateOf(state.progress[id])) === "right");
+    return `${right.length} of ${of.length} (${Math.floor(100 * right.length / of.length)} %)`;
+  }
+
+  function showKinds(state) {
+    const rows = Object.entries(sorts).map(([sort, title]) => {
+      const head = cell("th", title);
+      head.scope = "row";
+      return cell("tr", head, cell("td", rightOf(items.filter((item) => item.sort === sort), state)));
+    });
+    part("kinds").replaceChildren(cell("table", cell("tbody", ...rows)));
+  }
+
+  /* The days on which something was done, the earliest first, as whole numbers that grow by one from day to day. */
+  function daysOf({ items: entries, days = [] }) {
+    const dates = Object.values(entries).flatMap(({ date }) => Object.values(date || {}));
+    const every = new Set([...days, ...dates.map((moment) => day(0, new Date(moment)))]);
+    return [...every].map((text) => Date.parse(text) / 86_400_000).sort((one, other) => one - other);
+  }
+
+  /* Lengths of the runs of days in a row, with the last day of each. */
+  function runsOf(days) {
+    const runs = [];
+    for (const one of days) {
+      const run = runs.at(-1);
+      if (run && run.last === one - 1) Object.assign(run, { last: one, length: run.length + 1 });
+      else runs.push({ last: one, length: 1 });
+    }
+    return runs;
+  }
+
+  function showDays(progress) {
+    const days = daysOf(progress);
+    const runs = runsOf(days);
+    const today = Date.parse(day()) / 86_400_000;
+    const run = runs.find(({ last }) => last === today || last === today - 1);
+    const longest = Math.max(...runs.map(({ length }) => length));
+    const told = !days.length ? "A day counts on which you answer a question or check a function. There is none yet."
+      : `Days in a row: ${run ? run.length : 0}${run && run.last < today ? ", and today is still to come" : ""}. `
+        + `The longest row is ${several(longest, "day")}, and ${several(days.length, "day")} count in all.`;
+    part("days").replaceChildren(element("p", told));
   }
 
   // How sure.
@@ -198,6 +245,7 @@
   const every = (record, fits) => isRecord(record) && Object.values(record).every(fits);
   const isMaybe = (kind, value) => value === undefined || typeof value === kind;
   const areTexts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
+  const areDays = (value) => areTexts(value) && value.every((text) => /^\d{4}-\d\d-\d\d$/.test(text));
   const isCount = (value) => Number.isFinite(value) && value >= 0;
 
   function isReview(value) {
@@ -231,6 +279,7 @@
     const { progress, work: written, time } = file;
     const fits = [progress, written, time].every((one) => isRecord(one) && one.version === 1)
       && every(progress.items, isEntry) && every(progress.pages, areTexts) && every(progress.drafts || {}, isDraft)
+      && (progress.days === undefined || areDays(progress.days))
       && every(written.items, isWork) && every(time.pages, isCount);
     return fits ? { file } : { error: "This file is damaged: something in it is not as this page wrote it." };
   }
@@ -319,6 +368,8 @@
   function show() {
     const state = { progress: load().items, work: work.load().items, time: hours.load().pages };
     showDone(state);
+    showKinds(state);
+    showDays(load());
     showSure(state);
     showReview(state);
   }

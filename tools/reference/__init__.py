@@ -30,11 +30,13 @@ from . import (
     models,
     programs,
     routes,
+    rules,
     takeaways,
 )
 
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
+    "rules-of-thumb": rules.text,
     "numbers-that-disagree": corrections.text,
     "formulas": formulas.text,
     "hardware": hardware.text,
