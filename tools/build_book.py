@@ -21,6 +21,7 @@ import yaml
 from tools import bundle, execute, finish, own_runs, world_runs
 from tools.common import BOOK, CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
 from tools.course import data as course_data
+from tools.course import questions
 
 
 def pages(source: Path = ROOT) -> list[Path]:
@@ -136,6 +137,9 @@ def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "noteb
     if not render(source, output, output.with_name("executed"), page):
         return fail("the book was not built: the lines above are warnings, and a warning is an error")
     finish.write(output / "_static" / "course-data.js", course_data.script(course_data.collect()))
+    copies = {path: execute.copy(path, output.with_name("executed")) for path in stored}
+    for name, text in questions.scripts(copies).items():
+        finish.write(output / "_static" / name, text)
     try:
         finish.finish(output, list(names))
     except ValueError as error:

@@ -14,7 +14,7 @@ from autograder.items import Build, Debug, Item
 from autograder.marking.concepts import page_of
 from autograder.markup import inline
 from rankzero.facts.chapters import CHAPTERS, of_item
-from tools.practice import practised
+from tools.course.questions import practised
 
 #: What an item asks for, in the words of a reader; the keys are the kinds of the bank, and ``build``.
 SORTS = {
