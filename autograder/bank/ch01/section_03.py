@@ -18,10 +18,10 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="An all-gather promises where each value ends up: entry $r$ is what rank $r$ handed in. It promises "
-        "nothing about when anybody calls it; the operating system decides that, differently in every run.",
+        "nothing about when anybody calls it; the operating system decides that, and it may differ in every run.",
         slips={
-            1: "Then each run would give a different list. The place in the list is the sender's rank.",
-            2: "Nothing makes rank 0 call first: four independent processes run at their own pace.",
+            1: "Then the list could differ from run to run. The place in the list is the sender's rank.",
+            2: "Nothing makes rank 0 call first: eight independent processes run at their own pace.",
             3: "The list is the same on every rank: rank 5's own pair is at place 5.",
         },
     ),

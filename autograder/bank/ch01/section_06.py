@@ -11,7 +11,7 @@ QUESTIONS = (
         title="Each rank makes its own groups",
         section="1.6",
         options=(
-            "it differs from run to run: a hang, or wrong sums",
+            "runs differ: a hang, wrong sums, or the right ones",
             "the same sums as before, with half as many calls",
             "an error on every rank: the calls do not match",
             "a hang in every run: all ranks wait in new_group",
@@ -19,11 +19,11 @@ QUESTIONS = (
         correct=0,
         derivation="Each process counts the groups it has made, and members meet by that count. Rank 0's first "
         "group is [0, 2] and rank 1's first group is [1, 3]. Both are number 1, so ranks meet that do not belong "
-        "together. Whether they hang or add up wrong numbers depends on who arrives first.",
+        "together. Whether they hang, add up wrong numbers or come through unharmed depends on who arrives first.",
         slips={
             1: "With fewer calls, two different groups get the same number, and their members mix.",
             2: "Nobody compares the calls, and that is the trouble: a wrong meeting looks like a right one.",
-            3: "That happens in some runs. In others all ranks finish, with wrong sums.",
+            3: "That happens in some runs. In others all ranks finish, with wrong sums or by luck the right ones.",
         },
     ),
 )

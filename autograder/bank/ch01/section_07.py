@@ -18,10 +18,10 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The order is a permutation drawn with `seed + epoch`. Without `set_epoch` the epoch stays 0: the "
-        "permutation is the same each time. It is still the same on all ranks, so the shards do not overlap.",
+        "permutation is the same each time. It is still the same on all ranks, so the shards still fit together.",
         slips={
             1: "The order does not change, and it is still dealt out: a rank gets only its share.",
-            2: "All ranks draw with the same seed, so their shards still fit together.",
+            2: "All ranks draw with the same seed, so only the padding is visited twice.",
             3: "Nothing checks it, and that makes the mistake hard to find.",
         },
     ),
