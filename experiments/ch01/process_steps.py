@@ -166,4 +166,4 @@ def _meets(state: Meeting, ranks: int) -> str:
 
 def _meeting_alt(state: Meeting, ranks: int) -> str:
     written = ", ".join(map(str, sorted(state.written))) or "none"
-    return f"In the store: ranks {written} of {ranks}; {'all have read it' if state.told else 'nobody has joined'}."
+    return f"In the store: ranks {written} of {ranks}; {'all have read it' if state.told else 'not all have read it'}."
