@@ -13,6 +13,8 @@ SARATHI = "Agrawal et al. (2024), Sarathi-Serve, arXiv:2403.02310"
 STALL = 28.3
 #: Yi-34B on two A100: how much longer a prompt takes in chunks of so many tokens, at most.
 CHUNK_OVERHEAD = {512: 0.25}
+#: Section 4.3, "in some cases": how much longer prompts take in chunks of 257 tokens than in chunks of 256.
+PAST_A_TILE = 0.32
 
 # Two kinds of GPU
 

@@ -65,6 +65,8 @@ FAMILY = (
 
 #: Ratios of the five tokens of an answer, its advantage, and the range of the clip.
 RATIOS, GAIN, CLIP = (1.05, 0.9, 1.5, 1.1, 0.7), 1.0, 0.2
+#: ``clip_ratio_c`` of verl, its default: the ratio from which a token of a bad answer is no longer pushed down (_VERL).
+DUAL_CLIP = 3.0
 #: Temperature of SAPO's gate for a positive advantage.
 GATE = 1.0
 BOUNDS = ("clip", "weight", "mask", "gate", "response")
