@@ -21,6 +21,7 @@ from rankzero.facts.chapters import CHAPTERS
 from . import (
     begin,
     bibliography,
+    choices,
     corrections,
     first_run,
     formulas,
@@ -37,6 +38,7 @@ from . import (
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
     "rules-of-thumb": rules.text,
+    "choices": choices.text,
     "numbers-that-disagree": corrections.text,
     "formulas": formulas.text,
     "hardware": hardware.text,
