@@ -10,13 +10,14 @@ from typing import Any
 
 
 def debug_atomic(disk: Any, name: str, data: Any) -> None:
-    """Save a checkpoint so that a crash at any moment leaves a whole one under ``name``: the last or this one.
+    """Save a checkpoint so that a crash at any moment leaves a whole one under ``name``: the last, if there was one, or
+    this one.
 
     When the function returns, this one is there for good, and no other file is left beside it.
 
     Args:
         disk: has ``write(name, data)``, which a crash may cut off until ``sync(name)`` has returned; ``rename(name,
-            to)``, which replaces ``to`` as a whole; and ``remove(name)``.
+            to)``, which replaces ``to`` as a whole and for good; and ``remove(name)``.
         name: of the checkpoint, ``"latest.pt"``.
         data: the checkpoint.
     """

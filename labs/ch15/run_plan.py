@@ -64,7 +64,7 @@ def memory_per_stage(
     ``2 (4h + 2A + 2K + 4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` with ``"cheap"``, which
     recomputes the outputs of the norms, of the SiLU and of its product; ``2h``, the layer's input, with ``"full"``.
     ``tp`` (with sequence parallelism) and ``cp`` divide the tokens. Not counted: the layer that is being recomputed,
-    the logits, and the row statistics of norms and attention.
+    keys and values from other ``cp`` ranks, the logits, and the row statistics of norms and attention.
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
@@ -102,8 +102,8 @@ def traffic_per_gpu(model: Any, layout: Any) -> dict[str, float]:
     * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
       backward, and 2 more when ``recompute`` is ``"full"``, which repeats the forward pass; the all-gathers that
       sequence parallelism repeats are left out;
-    * over ``cp`` ranks the all-gather of keys and values, ``4 * micro_tokens * kv_heads * head_dim / tp`` bytes, the
-      reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
+    * over ``cp`` ranks the all-gather of keys and values, ``4 * micro_tokens * kv_heads * head_dim / tp`` bytes (kept
+      for the backward pass), the reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
 
     A micro-batch crosses to the next stage and back ``virtual_stages`` times, and each ``tp`` rank sends its share of
     the tokens, A / tp bytes. Once a step the gradients of the stage are reduce-scattered in fp32 and its weights

@@ -104,7 +104,7 @@ EXERCISE = Build(
             edit=("2 * virtual_stages * microbatches", "2 * microbatches"),
         ),
         Slip(
-            "Cheap recomputation repeats no collective: it computes norms and products again.",
+            "Cheap recomputation repeats no collective, only norms, the SiLU and its product with up.",
             edit=('layout.recompute == "full"', 'layout.recompute != "none"'),
         ),
         Slip(
