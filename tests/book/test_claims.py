@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -37,6 +38,22 @@ def prose(chapter: int) -> str:
 def opening(chapter: int) -> str:
     """What a page says before its first section."""
     return re.split(r" ## |\n\n## ", prose(chapter))[0]
+
+
+#: A link to a file of PyTorch that names something in it: name, commit and path.
+TORCH_LINK = re.compile(
+    r"\[`[\w.]+`, `(\w+)`\]\(https://github\.com/pytorch/pytorch/blob/([0-9a-f]{40})/torch/([\w/]+\.py)\)"
+)
+
+
+@pytest.mark.parametrize(("chapter", "least"), [(chapter, 2 if chapter == 15 else 0) for chapter in PAGES])
+def test_what_a_link_to_pytorch_names_is_in_the_file(chapter, least):
+    """Kills: a permalink to a commit whose file has no such function yet."""
+    links = TORCH_LINK.findall(prose(chapter))
+    assert len(links) >= least
+    for name, commit, path in links:
+        assert commit == torch.version.git_version, f"{name}: link at the commit that is installed"
+        assert re.search(rf"\b{name}\b", (Path(torch.__file__).parent / path).read_text(encoding="utf-8")), name
 
 
 @pytest.mark.parametrize("chapter", PAGES)
