@@ -380,7 +380,7 @@ def _ratio_says(step: int) -> str:
         "Ten words were drawn by the old policy: five, three and two of each.",
         "After a step the policy has other probabilities, and the ten words are no longer a fair sample of it.",
         "The ratio says how much more often the new policy would have drawn a word than the old one did.",
-        f"Each sample counts as much as its ratio: 3, 3 and 4. If the words are worth 0, 1 and 5, the mean is "
+        f"Each sample counts as much as its ratio, and the words 3, 3 and 4. If they are worth 0, 1 and 5, the mean is "
         f"{wanted:.1f}, as under the new policy, and not {plain:.1f}.",
     )[step]
 

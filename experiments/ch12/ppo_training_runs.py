@@ -219,6 +219,7 @@ def value_near_the_end(
 ABLATIONS: Mapping[str, Settings] = {
     "as it should be": Settings(),
     "one epoch": Settings(epochs=1),
+    "one epoch, rate 1e-2": Settings(epochs=1, rate=1e-2),
     "lambda 0": Settings(gae_lambda=0.0),
     "lambda 1": Settings(gae_lambda=1.0),
     "no clipping": Settings(clip=UNCLIPPED),
@@ -270,3 +271,8 @@ def store(runs: Iterable[Ablation], file: Path = STORED) -> None:
 def stored_ablations() -> tuple[Ablation, ...]:
     """The stored result of :func:`ablations`, from the authors' machine."""
     return tuple(Ablation(*row) for row in stored.read(STORED))
+
+
+def stored_ends(name: str) -> tuple[float, ...]:
+    """The mean return at the end of each stored run of the ablation ``name``, in the order of the seeds."""
+    return tuple(run.evaluation for run in stored_ablations() if run.name == name)

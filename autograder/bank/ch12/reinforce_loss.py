@@ -51,7 +51,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "The sum is divided by the steps: then a long episode counts for less in each of its steps.",
+            "Divided by all steps, a batch of long episodes makes a smaller step: divide by the number of episodes.",
             edit=("/ len(log_probs)", "/ kept.sum()"),
         ),
         Slip(

@@ -134,7 +134,7 @@ EXERCISE = Build(
             edit=("range(value_steps)", "range(1)"),
         ),
         Slip(
-            "The mean is over episodes: divided by steps, long episodes have less say.",
+            "The mean is over episodes: divided by all steps, a batch of long episodes makes a smaller step.",
             edit=("/ len(mask)", "/ len(returns)"),
         ),
         Slip(

@@ -22,7 +22,7 @@ QUESTIONS = (
         slips={
             1: "Only differences count in the mean over all sentences. In a batch of 64, the constant adds noise "
             "that is larger than what the marks have to say.",
-            2: "A sentence of 12 is praised more than one of 8, so the mean direction is still right.",
+            2: "All are praised, the better ones more: what gets less than its share of praise loses.",
         },
     ),
     Choice(
@@ -38,7 +38,7 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The best mark of 64 is 2 in nearly every batch, so it is a constant, and a constant changes no "
-        "mean. What is taken from bad sentences goes to all others in proportion.",
+        "mean. What is taken from bad sentences goes to the others, most of it to the likely ones.",
         slips={
             1: "A good sentence has weight 0 and is left alone. What bad ones lose goes to the rest, so the good "
             "ones become likelier.",

@@ -38,7 +38,7 @@ QUESTIONS = (
             Landmark(0.001, "0.001", "a thousandth"),
         ),
         slips=(
-            Slip("That is one minus the discount: it is raised to the number of steps.", value=0.01),
+            Slip("That is one minus the discount: the discount is raised to the number of steps.", value=0.01),
             Slip("That is after a hundred tokens.", value=lambda: 0.99**100),
         ),
         derivation="Every step from token 1 to token 1,000 costs one factor of 0.99, so $0.99^{999}$.",
