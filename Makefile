@@ -50,8 +50,8 @@ serve: book ## build the book and serve it on this machine, with live explorers
 site: book ## the book as a folder for any static host, in _build/site
 	@$(RUN) -m tools.site
 
-bench: ready ## the benchmarks, as ratios within one run
-	@for b in benchmarks/[!_]*.py; do echo "$$b"; PYTHONPATH=. $(RUN) "$$b" || exit 1; done
+bench: ready .stamps/vendor ## measure everything and write RESULTS.md, or ONLY=server (FULL=1: other graders with 2,000 submissions)
+	@$(RUN) -m benchmarks $(if $(FULL),--full) $(ONLY)
 
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py

@@ -1,4 +1,4 @@
-"""Runs with failures, all at once against one by one: ``python benchmarks/failure_monte_carlo.py``.
+"""Runs with failures, all at once against one by one: ``python -m benchmarks.failure_monte_carlo``.
 
 The same model twice: ``simulate_run`` in a plain loop over the trials, and ``simulate_many`` on arrays. Prints both
 times, their ratio, and how far the two means lie apart.
@@ -6,7 +6,6 @@ times, their ratio, and how far the two means lie apart.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import sys
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from benchmarks._rows import Row, arguments, finish
 from experiments.ch15.failure_monte_carlo import simulate_many
 from solutions.ch15.failing_runs import simulate_run
 
@@ -43,10 +43,31 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
+def rows(trials: int, fast: float, slow: float, apart: float) -> list[Row]:
+    """Arrays beside the loop, and whether both simulate the same."""
+    return [
+        Row(
+            f"{trials:,} runs with failures, on arrays",
+            *(fast, "s", "the same model in a plain loop", slow),
+            fair="The same job and the same number of runs, processor time of one process.",
+            most=1 / LEAST_RATIO,
+            goal="ratio",
+        ),
+        Row(
+            "distance of the two means",
+            abs(apart),
+            "standard errors",
+            fair="Both must simulate the same distribution.",
+            most=5.0,
+        ),
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = arguments(__doc__)
     parser.add_argument("--trials", type=int, default=100_000, help="runs (default 100,000)")
-    trials = parser.parse_args(argv).trials
+    options = parser.parse_args(argv)
+    trials = options.trials
     simulate_many(*JOB, trials=100)
     slow, walls = timed(lambda: one_by_one(trials))
     fast, runs = timed(lambda: simulate_many(*JOB, trials=trials))
@@ -56,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"all at once  {fast:8.3f} s")
     print(f"ratio        {slow / fast:8.1f}    (at least {LEAST_RATIO:g})")
     print(f"means apart  {apart / error:8.1f}    standard errors")
-    return 0 if slow / fast >= LEAST_RATIO and abs(apart) < 5 * error else 1
+    return finish(rows(trials, fast, slow, apart / error), options)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the first press of an explorer costs on a first page and on the next: ``python benchmarks/first_press.py
+"""What the first press of an explorer costs on a first page and on the next: ``python -m benchmarks.first_press
 [--html FOLDER] [--page book/03-collectives]``.
 
 One profile of headless Chromium opens the page twice. Each time the first slider is moved once. Counted until the chart
@@ -8,7 +8,6 @@ Exit status 1 when the second press costs more than half of the first.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from benchmarks._rows import Row, arguments, finish
 from tools.browser import chromium
 from tools.common import HTML
 from tools.serve import Quiet, server
@@ -69,7 +69,7 @@ def counting(sent: list[int]) -> type[Quiet]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--html", type=Path, default=HTML, help="folder of the built book")
     parser.add_argument("--page", default="book/03-collectives", help="page of it with an explorer")
     options = parser.parse_args(argv)
@@ -82,7 +82,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         running.shutdown()
     ratio = second["processor time, s"] / first["processor time, s"]
     print(json.dumps({"first page": first, "second page": second, "ratio": round(ratio, 2)}, indent=1))
-    return int(ratio > MOST_RATIO)
+    name = "processor time, s"
+    press_row = Row(
+        "first press of an explorer on a second page",
+        *(second[name], "s", "on the first page", first[name]),
+        fair="One profile; processor time of all of the browser's processes until the chart is drawn.",
+        most=MOST_RATIO,
+        goal="ratio",
+    )
+    return finish([press_row], options)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ranks in a page cost: ``python benchmarks/page_ranks.py [--html FOLDER] [--repeats 3]``.
+"""What ranks in a page cost: ``python -m benchmarks.page_ranks [--html FOLDER] [--repeats 3]``.
 
 Headless Chromium opens a chapter's page in a fresh profile and runs a cell of four ranks that do next to nothing: this
 start has no picture of Python's memory. The page opened again in the same profile has one. Counted from the press until
@@ -14,7 +14,6 @@ alone tells the memory of a process and the time of a thread.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
@@ -23,12 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import first_check
 import psutil
-from first_check import processor_time
 
 from autograder import bank
 from autograder.items import Build
+from benchmarks import first_check
+from benchmarks._rows import Row, arguments, finish
+from benchmarks.first_check import processor_time
 from rankzero.facts import chapters
 from tools.browser import chromium
 from tools.common import HTML
@@ -136,9 +136,43 @@ def measured(browser: Any, root: str, item: Build, repeats: int) -> dict[str, An
     return told | check | {name: round(share, 3) for name, share in shares.items()}
 
 
+def rows(told: dict[str, Any]) -> list[Row]:
+    """Ranks and checks in a page, with the picture of Python's memory and without."""
+    first, again, time = told["without a picture"], told["with a picture"], "processor time, s"
+    same = "The same cell and page; processor time of all of the browser's processes."
+    return [
+        Row(
+            "four ranks in a page, from the press until they have run",
+            *(again[time], "s", "the first time in a profile", first[time]),
+            fair=same,
+            most=MOST_SECONDS,
+        ),
+        Row("the same, as a reader waits for it", again["waited, s"], "s", "the first time", first["waited, s"], same),
+        Row("1,000 messages between two ranks of a page", again["1,000 messages, s"], "s"),
+        Row(
+            "memory of four ranks, over that of the page",
+            *(told["memory by ranks, MB"]["4"], "MB", "one rank", told["memory by ranks, MB"]["1"]),
+            fair="The proportional share of the page's process.",
+            most=MOST_MEGABYTES,
+        ),
+        Row(
+            "check on the next page",
+            *(told[NEXT], "s", "where no picture can be kept", told[PLAIN]),
+            fair="The same function; processor time of the thread in which Python runs.",
+            most=MOST_SHARE,
+            goal="ratio",
+        ),
+        Row(
+            "check on the next page",
+            *(told[NEXT], "s", "a start of Pyodide with nothing else", told[ALONE]),
+            fair="In turns with it.",
+        ),
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--html", type=Path, default=HTML, help="folder of the built book")
     parser.add_argument("--item", default="03-ring-all-reduce-time", help="a function of plain Python")
     parser.add_argument("--repeats", type=int, default=3)
@@ -150,9 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = measured(browser, f"http://127.0.0.1:{running.server_port}", item, options.repeats)
         running.shutdown()
     print(json.dumps(told, indent=1))
-    slow = told["with a picture"]["processor time, s"] > MOST_SECONDS
-    large = max(told["memory by ranks, MB"].values()) > MOST_MEGABYTES
-    return int(slow or large or told["share"] > MOST_SHARE)
+    return finish(rows(told), options)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """How heavy a page of the built book is, beside a default Jupyter Book page of the same text:
-``python benchmarks/pages.py [--html FOLDER] [--page book/03-collectives]``.
+``python -m benchmarks.pages [--html FOLDER] [--page book/03-collectives]``.
 
 The default page is made from the same executed notebook with Jupyter Book's own settings; the mathematics script, which
 it would take from a content delivery network, is handed to it from this machine; a third row shows the default page
@@ -18,7 +18,6 @@ Medians of one run on one machine; exit status 1 when a figure is missed.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import importlib.util
 import json
@@ -33,6 +32,7 @@ from typing import Any
 
 import yaml
 
+from benchmarks._rows import Row, arguments, finish
 from tools.browser import AXE, chromium, local
 from tools.common import CACHE, HTML, ROOT
 from tools.execute import places
@@ -193,9 +193,37 @@ def misses(ours: dict[str, Any], default: dict[str, Any]) -> list[str]:
     return [name for name, well in reached.items() if not well]
 
 
+def rows(found: dict[str, dict[str, Any]], missed: Sequence[str]) -> list[Row]:
+    """Our page beside the default one of the same text."""
+    ours, default, bare = found[OURS], found[DEFAULT], found[BARE]
+    same = "The same executed notebook, opened in a fresh profile, in turns."
+    return [
+        Row(
+            "weight of a page, compressed",
+            *(ours["bytes"] / 1e3, "kB", "Jupyter Book's default page", default["bytes"] / 1e3),
+            fair=f"{same} The default page takes its mathematics from the network; ours brings them set.",
+            most=MOST_BYTES / 1e3,
+        ),
+        Row(
+            "work of the main thread until the page is ready",
+            *(ours["main thread, s"], "s", "the default page, mathematics set", default["main thread, s"]),
+            fair=same,
+        ),
+        Row(
+            "work of the main thread until the page is ready",
+            *(ours["main thread, s"], "s", "the default page, mathematics left as text", bare["main thread, s"]),
+            fair=f"{same} What a reader without a network would get.",
+            most=MOST_RATIO,
+            goal="ratio",
+        ),
+        Row("shift of the layout while it loads", ours["layout shift"], most=MOST_SHIFT),
+        Row("requirements missed (code cut, results broken, axe)", len(missed), most=0, missed_by="; ".join(missed)),
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--html", type=Path, default=HTML, help="folder of the built book")
     parser.add_argument("--page", default="book/03-collectives", help="page of it, a notebook")
     parser.add_argument("--repeats", type=int, default=5)
@@ -221,7 +249,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     times = {name: row["main thread, s"] for name, row in found.items()}
     ratios = {f"main thread, ours over {name}": round(times[OURS] / times[name], 2) for name in (DEFAULT, BARE)}
     print(json.dumps({**found, **ratios, "missed": missed}, indent=1))
-    return int(bool(missed))
+    return finish(rows(found, missed), options)
 
 
 if __name__ == "__main__":

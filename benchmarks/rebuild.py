@@ -1,4 +1,4 @@
-"""First build of the book against a rebuild after a change to one page: ``python benchmarks/rebuild.py``.
+"""First build of the book against a rebuild after a change to one page: ``python -m benchmarks.rebuild``.
 
 Both run in a copy of the course's settings and pages, with a cache of their own; packages and scripts are shared.
 """
@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+
+from benchmarks._rows import Row, arguments, finish
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,8 +36,15 @@ def change(page: Path, kind: str) -> None:
     nbformat.write(notebook, page)
 
 
-def main() -> int:
+def row(name: str, again: float, first: float) -> Row:
+    """A build beside the first one."""
+    fair = "The same command and the same cache; packages and scripts are there already."
+    return Row(f"build, {name}", again, "s", "the first build", first, fair)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
     """Print the table."""
+    options = arguments(__doc__).parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "course"
         source.mkdir()
@@ -43,14 +53,16 @@ def main() -> int:
         shutil.copytree(ROOT / "book", source / "book")
         page = sorted((source / "book").glob("*.ipynb"))[0]
         first = build(source)
+        found = [Row("first build of the book, every notebook executed", first, "s")]
         print(f"{'first build':<34}{first:7.2f} s")
         for kind, name in (("markdown", "a sentence of one page changed"), ("code", "a line of its code changed")):
             change(page, kind)
             again = build(source)
             print(f"{name:<34}{again:7.2f} s   1/{first / again:.1f} of the first")
+            found.append(row(name, again, first))
         nothing = build(source)
         print(f"{'nothing changed':<34}{nothing:7.2f} s   1/{first / nothing:.1f} of the first")
-    return 0
+    return finish([*found, row("nothing changed", nothing, first)], options)
 
 
 if __name__ == "__main__":

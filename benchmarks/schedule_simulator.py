@@ -1,4 +1,4 @@
-"""How long a pipeline takes to simulate: ``python benchmarks/schedule_simulator.py``.
+"""How long a pipeline takes to simulate: ``python -m benchmarks.schedule_simulator``.
 
 Time must grow linearly with stages and with micro-batches, and stay near that of looking at every operation once. All
 figures are ratios of processor times measured in one run, taking turns, so that a busy machine meets all of them.
@@ -6,13 +6,12 @@ figures are ratios of processor times measured in one run, taking turns, so that
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
 
-from _timing import medians
-
+from benchmarks._rows import Row, arguments, finish
+from benchmarks._timing import medians
 from solutions.ch07.pipeline import pipeline_schedule, simulate_schedule
 
 #: What is aimed at: growth when one size doubles, and time over one pass over as many tuples.
@@ -43,7 +42,7 @@ def one_pass(stages: int, microbatches: int) -> Callable[[], object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; exit status 1 when a figure is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args(argv)
     whole, half_stages, half_batches, passed = medians(
@@ -65,7 +64,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         "growth aimed at": MOST_GROWTH,
     }
     print(json.dumps(row, indent=1))
-    return int(whole > MOST_RATIO * passed or max(growths.values()) > MOST_GROWTH)
+    simulated = Row(
+        f"1F1B of {STAGES} stages and {MICROBATCHES:,} micro-batches",
+        *(1e3 * whole, "ms", "one plain pass over as many tuples", 1e3 * passed),
+        fair="Every operation has to be looked at once, in the same process, in turns.",
+        most=MOST_RATIO,
+        goal="ratio",
+    )
+    doubled = [
+        Row(
+            f"the same beside half of the {name}",
+            *(1e3 * whole, "ms", f"half of the {name}", 1e3 * half),
+            fair="Half of the operations: time must grow linearly.",
+            most=MOST_GROWTH,
+            goal="ratio",
+        )
+        for name, half in (("stages", half_stages), ("micro-batches", half_batches))
+    ]
+    return finish([simulated, *doubled], options)
 
 
 if __name__ == "__main__":

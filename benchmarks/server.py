@@ -1,4 +1,4 @@
-"""What batching brings: ``python benchmarks/server.py``.
+"""What batching brings: ``python -m benchmarks.server``.
 
 A server in a process of its own answers the same questions one at a time and sixteen at a time, in turns, over real
 connections. Sixteen at a time must bring at least three times the tokens per second. Every answer must be complete and
@@ -15,7 +15,9 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
+from benchmarks._rows import Row, arguments, finish
 from experiments.ch08.serving_runs import parts
 from rankzero.server import serve
 from rankzero.server.load import Answer, Query, Summary, load
@@ -55,16 +57,44 @@ def throughput(runs: Sequence[Sequence[Answer]]) -> float:
     return statistics.median(Summary.of(run).throughput for run in runs)
 
 
+def rows(row: dict[str, Any], end: dict[str, Any]) -> list[Row]:
+    """All at a time beside one at a time, and whether every answer was whole."""
+    one, many = "one at a time", f"{row['streams']} at a time"
+    whole = row["all complete"] and row["the same in every run"]
+    return [
+        Row(
+            f"tokens of all answers per second, {many}",
+            *(row["tokens/s, all at a time"], "tokens/s", one, row["tokens/s, one at a time"]),
+            fair="The same server, questions and connections, in turns; no prefix cache.",
+            least=LEAST_RATIO,
+            goal="ratio",
+        ),
+        Row(
+            f"median gap between two tokens of one answer, {many}",
+            *(row["median gap, all at a time, ms"], "ms", one, row["median gap, one at a time, ms"]),
+            fair="The price of sharing, in the same runs.",
+        ),
+        Row(
+            "answers that were not complete, or not the same in every run",
+            0 if whole else row["answers"],
+            f"of {row['answers']}",
+            fair="Greedy sampling: an answer may not depend on who else is served.",
+            most=0,
+        ),
+        Row("blocks of the cache not free at the end", end["blocks"] - end["blocks_free"], most=0),
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; exit status 1 when a figure is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tokens", type=int, default=64, help="of each answer")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.serve:
         return serve_until_interrupted()
-    command = [sys.executable, __file__, "--serve"]
+    command = [sys.executable, "-m", "benchmarks.server", "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -90,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "blocks free at the end": f"{end['blocks_free']} of {end['blocks']}",
     }
     print(json.dumps(row, indent=1))
-    return int(ratio < LEAST_RATIO or not whole or len(texts) != 1 or end["blocks_free"] != end["blocks"])
+    return finish(rows(row, end), options)
 
 
 if __name__ == "__main__":

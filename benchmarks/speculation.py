@@ -1,4 +1,4 @@
-"""Rounds of speculation, all at once against one by one: ``python benchmarks/speculation.py``.
+"""Rounds of speculation, all at once against one by one: ``python -m benchmarks.speculation``.
 
 The same model twice: in a plain loop over the drafted tokens, and on arrays. Prints both times, their ratio, and how
 far the two mean numbers of tokens per round lie apart. Where acceptance is the same everywhere the loop is as short as
@@ -7,7 +7,6 @@ it can be written; where hard spots come together it is ``round_by_round``.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import time
@@ -15,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
+from benchmarks._rows import Row, arguments, finish
 from rankzero.sim.speculation import Passages, Rounds, round_by_round, simulate
 
 #: How many times as fast the arrays have to be.
@@ -54,12 +54,31 @@ def error(rounds: Rounds) -> float:
     return math.sqrt(spread / rounds.rounds)
 
 
+def rows(what: str, fast: float, slow: float, apart: float) -> list[Row]:
+    """Arrays beside the loop, and whether both simulate the same."""
+    return [
+        Row(
+            f"{what}, on arrays",
+            *(fast, "s", "the same model in a plain loop", slow),
+            fair="As many tokens, processor time of one process; the loop is as short as it can be written.",
+            most=1 / LEAST_RATIO,
+            goal="ratio",
+        ),
+        Row(
+            f"{what}: distance of the two means",
+            *(abs(apart), "standard errors"),
+            fair="Both must simulate the same distribution.",
+            most=6.0,
+        ),
+    ]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; exit status 1 when a figure is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tokens", type=int, default=3_000_000, help="of the text (default 3,000,000)")
-    tokens = parser.parse_args(argv).tokens
-    missed = False
+    options = parser.parse_args(argv)
+    tokens, found = options.tokens, []
     for acceptance, draft_length in CASES:
         loop: Callable[..., Rounds] = round_by_round if isinstance(acceptance, Passages) else plain
         simulate(acceptance, draft_length, 1000)
@@ -72,8 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"  all at once  {fast:8.4f} s")
         print(f"  ratio        {slow / fast:8.1f}    (at least {LEAST_RATIO:g})")
         print(f"  means apart  {apart:8.1f}    standard errors")
-        missed |= slow < LEAST_RATIO * fast or abs(apart) > 6
-    return int(missed)
+        name = "hard spots that come together" if isinstance(acceptance, Passages) else f"acceptance {acceptance}"
+        found += rows(f"{tokens:,} tokens, {name}, {draft_length} drafts", fast, slow, apart)
+    return finish(found, options)
 
 
 if __name__ == "__main__":
