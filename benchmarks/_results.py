@@ -38,7 +38,7 @@ SECTIONS: Mapping[str, tuple[Program, ...]] = {
     "Worlds of processes": (Program("world_start", 10),),
     "The grader": (
         Program("grading", 12),
-        Program("grading_class", 5),
+        Program("grading_class", 12),
         Program("other_graders", 25, ("--most", "2000")),
     ),
     "What the grader's cases catch": (Program("catches", 10),),
@@ -49,7 +49,7 @@ SECTIONS: Mapping[str, tuple[Program, ...]] = {
         Program("schedule_simulator", 4),
         Program("speculation", 3),
     ),
-    "The server under load": (Program("server", 4),),
+    "The server under load": (Program("server", 10),),
     "The book's build": (Program("rebuild", 40),),
     "Pages": (
         Program("pages", 5),
