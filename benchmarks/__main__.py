@@ -49,7 +49,8 @@ def run(program: Program, full: bool) -> dict[str, Any]:
             "load": round(sum(loads) / len(loads), 1),
         }
         if rows.exists():
-            return result | {"rows": json.loads(rows.read_text(encoding="utf-8"))}
+            partly = {"ended": f"it was ended after {program.minutes:g} minutes"} if status is None else {}
+            return result | partly | {"rows": json.loads(rows.read_text(encoding="utf-8"))}
         return result | {"failed": reason(status, program, log.read_text(encoding="utf-8", errors="replace"))}
 
 
@@ -60,7 +61,7 @@ def ended(command: Sequence[str], log: Path, seconds: float, loads: list[float])
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
-                return process.wait(timeout=5)
+                return process.wait(timeout=1)
             except subprocess.TimeoutExpired:
                 loads.append(os.getloadavg()[0])
         os.killpg(process.pid, signal.SIGKILL)

@@ -122,7 +122,8 @@ def section(programs: Sequence[Program], found: Mapping[str, Any]) -> Iterator[s
             continue
         took = f"{result['date']}, {result['seconds'] / 60:.1f} minutes"
         busy = f"on average {result['load']:.0f} processes wanted a core"
-        yield f"{command}: {took}; {busy}."
+        ended = f"; {result['ended']}, so rows are missing" if "ended" in result else ""
+        yield f"{command}: {took}; {busy}{ended}."
         yield ""
         if "failed" in result:
             yield f"It did not end as it should: {result['failed']}"

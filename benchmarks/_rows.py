@@ -58,10 +58,17 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def finish(rows: Sequence[Row], options: argparse.Namespace) -> int:
-    """Write the rows where that was asked, and say what was missed; the exit status."""
+def keep(rows: Sequence[Row], options: argparse.Namespace) -> None:
+    """Write the rows where that was asked; those of a long program so far, for the case that it is ended."""
     if options.rows:
-        options.rows.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
+        draft = options.rows.with_suffix(".part")
+        draft.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
+        draft.replace(options.rows)
+
+
+def finish(rows: Sequence[Row], options: argparse.Namespace) -> int:
+    """Keep the rows, and say what was missed; the exit status."""
+    keep(rows, options)
     for row in rows:
         if row.missed:
             print(f"missed: {row.what}: {shown(row)}")

@@ -28,7 +28,7 @@ from autograder import bank
 from autograder.items import Build, Case
 from autograder.marking import trusted
 from autograder.running.exam import Exam
-from benchmarks._rows import Row, arguments, finish
+from benchmarks._rows import Row, arguments, finish, keep
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".cache" / "graders"
@@ -69,7 +69,7 @@ try:
     status = subprocess.run(sys.argv[2:], timeout=float(sys.argv[1])).returncode
 except subprocess.TimeoutExpired:
     status = 124
-print("maxrss", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, status)
+print("\nmaxrss", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, status)
 """
 
 
@@ -96,9 +96,9 @@ def run(command: Sequence[str], folder: Path, limit: float) -> Ran:
         text=True,
         check=False,
     )
-    output, _, told = done.stdout.rpartition("maxrss ")
-    memory, status = told.split()
-    return Ran(output, time.perf_counter() - began, int(memory) / 1024, status == "124")
+    told = re.search(r"^maxrss (\d+) (-?\d+)$", done.stdout, re.MULTILINE)  # a process that was left may print after it
+    assert told is not None, done.stdout
+    return Ran(done.stdout[: told.start()], time.perf_counter() - began, int(told[1]) / 1024, told[2] == "124")
 
 
 def cases() -> dict[str, list[tuple[Case, Any]]]:
@@ -184,6 +184,8 @@ class Otter:
     """otter-grader without a container, as ``otter run`` grades one submission."""
 
     name, package = "otter-grader", "otter-grader"
+    how = "as well"
+    claims = "It isolates by a container, which `otter run` goes without."
 
     def __init__(self, folder: Path, commands: Path, version: str, asked: dict[str, list[tuple[Case, Any]]]) -> None:
         self.folder, self.otter, self.version = folder, str(commands / "otter"), version
@@ -235,6 +237,8 @@ class Nbgrader:
     """nbgrader: ``nbgrader autograde`` executes notebooks in which its tests are cells."""
 
     name, package = "nbgrader", "nbgrader"
+    how = "one after the other, as its command does"
+    claims = "It runs notebooks in a kernel of their own, and leaves isolation to whoever runs it."
 
     def __init__(self, folder: Path, commands: Path, version: str, asked: dict[str, list[tuple[Case, Any]]]) -> None:
         self.folder, self.nbgrader, self.version, self.asked = folder, str(commands / "nbgrader"), version, asked
@@ -325,57 +329,45 @@ def listed(names: Sequence[str]) -> str:
 
 def compared(
     ours: Ours, other: Otter | Nbgrader, sizes: Sequence[int], folder: Path, kept: dict[str, Any]
-) -> list[Row]:
-    """All rows beside one other grader."""
+) -> Iterator[Row]:
+    """All rows beside one other grader, each when it is known."""
     beside = f"{other.name} {other.version}"
     same = "The same two functions, calls and tolerance, in a notebook"
-    rows = []
     (mine, my_score, _), (theirs, score, _) = ours.one(RIGHT), other.one(RIGHT)
     if (my_score, score) != (8.0, 8.0):
-        told = (
-            f"points of a right program: ours {my_score:g}, {other.name} {score:g} of 8; nothing else can be compared"
-        )
-        return [Row(f"a right submission, points: {last(theirs.output)}", my_score, "", beside, score, told)]
-    rows.append(
-        Row("one right submission", mine.seconds, "s", beside, theirs.seconds, f"{same}; command line to result.")
-    )
-    rows.append(Row("its largest process", mine.memory, "MiB", beside, theirs.memory, "The same runs."))
-    for size in sizes:
-        if size not in kept:
-            kept[size] = ours.class_of([RIGHT if number % 2 else WRONG for number in range(size)])
-        ran, done = kept[size]
-        run_other, did = other.class_of([RIGHT if number % 2 else WRONG for number in range(size)])
-        partly = f" {did} of {size} in the time allowed." if did < size else ""
-        how = f"{same}, half of them wrong; ours and otter two at a time, nbgrader as its command does.{partly}"
-        if did and done:
-            per = ran.seconds / done, run_other.seconds / did
-            rows.append(Row(f"each of a class of {size}", per[0], "s", beside, per[1], how))
+        told = f"A right program must earn all 8 points before anything can be compared: {last(theirs.output)}"
+        yield Row("points of a right submission", my_score, "", beside, score, told)
+        return
+    yield Row("one right submission", mine.seconds, "s", beside, theirs.seconds, f"{same}; from command to result.")
+    yield Row("its largest process", mine.memory, "MiB", beside, theirs.memory, "The same runs.")
     (_, my_score, report), (_, score, said) = ours.one(WRONG), other.one(WRONG)
     quotes = f"Ours: {quoted(report, r'.*(whole|chunk|S/N).*')}; {other.name}: {quoted(said, r'.*(rror|assert).*')}"
-    rows.append(
-        Row("points of 8 where the ring moves the whole tensor in each step", my_score, "", beside, score, quotes)
-    )
+    yield Row("points of 8 where each step of the ring moves the whole tensor", my_score, "", beside, score, quotes)
     if "hostile" not in kept:
         kept["hostile"] = hostile(ours, folder)
     (earned, left), (their_earned, their_left) = kept["hostile"], hostile(other, folder)
-    rows.append(
-        Row(
-            f"hostile programs, of {len(HOSTILE)}, that earn points for wrong answers",
-            *(len(earned), "", beside, len(their_earned)),
-            fair=f"Ours: {listed(earned)}; {other.name}: {listed(their_earned)}. Neither claims a sandbox here: "
-            "otter's is its container, which `otter run` leaves out, and nbgrader trusts what it runs.",
-            most=0,
-        )
+    yield Row(
+        f"hostile programs, of {len(HOSTILE)}, that earn points for wrong answers",
+        *(len(earned), "", beside, len(their_earned)),
+        fair=f"Ours: {listed(earned)}; {other.name}: {listed(their_earned)}. {other.claims}",
+        most=0,
     )
-    rows.append(
-        Row(
-            "hostile programs that leave a file outside of the grading",
-            *(len(left), "", beside, len(their_left)),
-            fair="The same condition.",
-            most=0,
-        )
+    yield Row(
+        "hostile programs that leave a file outside of the grading",
+        *(len(left), "", beside, len(their_left)),
+        fair=other.claims,
+        most=0,
     )
-    return rows
+    for size in sizes:
+        programs = [RIGHT if number % 2 else WRONG for number in range(size)]
+        if size not in kept:
+            kept[size] = ours.class_of(programs)
+        (ran, done), (run_other, did) = kept[size], other.class_of(programs)
+        partly = f" It graded {did} in the time allowed." if did < size else ""
+        how = f"{same}, half of them wrong; ours two at a time, {other.name} {other.how}.{partly}"
+        if did and done:
+            per = ran.seconds / done, run_other.seconds / did
+            yield Row(f"each of a class of {size:,}", per[0], "s", beside, per[1], how)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -394,7 +386,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             if isinstance(other, str):
                 rows.append(Row(f"{title} could not be installed: {other}", 0.0, "rows"))
             else:
-                rows += compared(ours, other, sizes, folder, kept)
+                for row in compared(ours, other, sizes, folder, kept):
+                    rows.append(row)
+                    keep(rows, options)
     for row in rows:
         print(f"{row.what}: {row.ours:.3g} {row.unit}   {row.beside}: {row.other or 0:.3g}   {row.fair}")
     return finish(rows, options)

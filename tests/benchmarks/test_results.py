@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_every_program_is_there_and_ends_in_rows():
         source = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
         assert "finish(" in source, name
         assert f"python -m benchmarks.{name}" in source, name
-        assert callable(importlib.import_module(f"benchmarks.{name}").main)
+        assert "def main(argv: Sequence[str] | None = None) -> int:" in source, name
 
 
 def program(tmp_path, monkeypatch, code: str, minutes: float = 1.0) -> dict:
@@ -98,6 +98,16 @@ def test_a_program_that_fails_says_why_without_a_path(tmp_path, monkeypatch):
 def test_a_program_that_does_not_end_is_ended(tmp_path, monkeypatch):
     kept = program(tmp_path, monkeypatch, "while True: pass", minutes=0.01)
     assert kept["failed"] == "it was ended after 0.01 minutes."
+
+
+def test_what_a_long_program_found_before_it_was_ended_is_kept(monkeypatch):
+    def ended(command, log, seconds, loads) -> None:
+        Path(command[command.index("--rows") + 1]).write_text('[{"what": "x", "ours": 1.0}]')
+
+    monkeypatch.setattr(bench, "ended", ended)
+    kept = bench.run(Program("one", 3), full=False)
+    assert read(kept["rows"]) == [Row("x", 1.0)]
+    assert "; it was ended after 3 minutes, so rows are missing." in _results.page(results(server=kept))
 
 
 def test_it_says_first_how_long_it_takes_and_runs_one(monkeypatch, capsys):
