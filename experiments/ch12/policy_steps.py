@@ -153,7 +153,8 @@ STRIPS = (
 
 
 def returns_scene(step: int) -> Scene:
-    """The returns of three strips of six steps, filled in from the last step backwards."""
+    """The returns of three strips of six steps, filled in from the last backwards, two at a time."""
+    known = 2 * step
     left, across, down = 76, 43, 78
     marks: list[Mark] = []
     for row, (name, rewards, discount) in enumerate(STRIPS):
@@ -163,16 +164,16 @@ def returns_scene(step: int) -> Scene:
         for place, (reward, value) in enumerate(zip(rewards, found, strict=True)):
             x = left + across * place
             marks.append(Box(x, y + 4, 40, 24, f"{reward}", tone="quiet", fill=0.15))
-            if place >= len(rewards) - step:
-                new = place == len(rewards) - step
+            if place >= len(rewards) - known:
+                new = place < len(rewards) - known + 2
                 marks.append(Box(x, y + 32, 40, 24, f"{value:.3g}", fill=0.6, strong=new, size=13))
-    return Scene(left + across * 6 + 2, 8 + down * 3, tuple(marks), _returns_says(step), _returns_holds(step))
+    return Scene(left + across * 6 + 2, 8 + down * 3, tuple(marks), _returns_says(known), _returns_holds(known))
 
 
-def _returns_says(step: int) -> str:
-    if step == 0:
+def _returns_says(known: int) -> str:
+    if known == 0:
         return "Rewards of six steps. What has each step earned? Begin at the end."
-    place = 6 - step
+    place = 6 - known
     parts = []
     for name, rewards, discount in STRIPS:
         found = [*discounted_returns(rewards, discount), 0.0]
@@ -180,11 +181,11 @@ def _returns_says(step: int) -> str:
     return f"Step {place + 1}. " + "; ".join(parts) + "."
 
 
-def _returns_holds(step: int) -> str:
+def _returns_holds(known: int) -> str:
     parts = []
     for name, rewards, discount in STRIPS:
-        known = discounted_returns(rewards, discount)[6 - step :]
-        parts.append(f"{name} {', '.join(f'{value:.3g}' for value in known) or 'none'}")
+        found = discounted_returns(rewards, discount)[6 - known :]
+        parts.append(f"{name} {', '.join(f'{value:.3g}' for value in found) or 'none'}")
     return "Returns so far: " + "; ".join(parts) + "."
 
 

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Estimate, Landmark, Slip
+from autograder.items import Estimate, Landmark, Slip
 
 QUESTIONS = (
-    Choice(
-        id="12-llm-state",
-        kind="trace",
-        title="The transition of a language model",
-        section="12.3",
-        options=(
-            "it appends the chosen token, without chance",
-            "it draws the next token from the softmax",
-            "it scores the text so far",
-        ),
-        correct=0,
-        derivation="The state is the text so far, the action a token. Given both, the next state is certain: "
-        "the text and the token. All chance is in the policy.",
-        slips={
-            1: "Drawing is what the policy does; the transition takes the drawn token.",
-            2: "A score is the reward's business.",
-        },
-    ),
     Estimate(
         id="12-gamma-long",
         title="A discount over a thousand tokens",

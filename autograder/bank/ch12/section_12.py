@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Question, Slip, lazily
+from autograder.items import Choice, Question, Slip, lazily
 
 rl = lazily("solutions.ch12.rl")
 
@@ -62,5 +62,24 @@ QUESTIONS = (
             Slip("That is state 1.", value=lambda: rl.policy_value(TWO, (1, 0), 0.9)[1]),
         ),
         derivation="$V_0 = 1 + 0.9\\,(0.5 V_0 + 0.5 V_1)$ and $V_1 = 0.9\\,(0.2 V_0 + 0.8 V_1)$: two equations.",
+    ),
+    Choice(
+        id="12-llm-state",
+        kind="trace",
+        title="The transition of a language model",
+        section="12.12",
+        bonus=True,
+        options=(
+            "it appends the chosen token, without chance",
+            "it draws the next token from the softmax",
+            "it scores the text so far",
+        ),
+        correct=0,
+        derivation="The state is the text so far, the action a token. Given both, the next state is certain: "
+        "the text and the token. All chance is in the policy.",
+        slips={
+            1: "Drawing is what the policy does; the transition takes the drawn token.",
+            2: "A score is the reward's business.",
+        },
     ),
 )

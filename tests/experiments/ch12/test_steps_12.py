@@ -16,7 +16,7 @@ from solutions.ch12.rl import policy_value
 SCENES = {
     "mark": (policy_steps.mark_scene, 3),
     "baseline": (policy_steps.baseline_scene, 2),
-    "returns": (policy_steps.returns_scene, 6),
+    "returns": (policy_steps.returns_scene, 3),
     "news": (policy_steps.news_scene, 5),
     "triangle": (policy_steps.triangle_scene, 3),
     "ratio": (policy_steps.ratio_scene, 3),
