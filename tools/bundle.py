@@ -68,9 +68,10 @@ def _with_data(modules: Iterable[str], root: Path) -> dict[str, str]:
 
 
 def explorers(root: Path = ROOT) -> list[str]:
-    """The modules whose functions draw explorers."""
+    """The modules whose functions draw explorers, and the one that holds calculators."""
     found = sorted((root / "experiments").glob("ch*/*explorers.py"))
-    return [f"experiments.{path.parent.name}.{path.stem}" for path in found]
+    sheets = ["experiments.calculators"] if (root / "experiments" / "calculators.py").exists() else []
+    return [f"experiments.{path.parent.name}.{path.stem}" for path in found] + sheets
 
 
 def checks() -> dict[str, str]:

@@ -22,6 +22,15 @@
     return inside ? { value: values } : { error: `Each number must lie between ${low ?? "-∞"} and ${high ?? "∞"}.` };
   }
 
+  /* One number, as people type it on a card: "70 billion", "80 GB", "3*7". */
+  function readNumber({ unit, low, high, whole }, text) {
+    const { value, error } = window.rankzeroNumbers.read(text, unit);
+    if (error) return { error };
+    if (whole && !Number.isInteger(value)) return { error: "Type a whole number." };
+    const inside = (low === null || value >= low) && (high === null || value <= high);
+    return inside ? { value } : { error: `Type a number from ${low ?? "-∞"} to ${high ?? "∞"}.` };
+  }
+
   /* The read-outs come from Python with the stops, so that the page and a notebook show the same text. */
   function readRange(control, input) {
     const text = control.texts[Number(input.value)];
@@ -33,9 +42,9 @@
   function read(control, input) {
     if (control.kind === "Range") return readRange(control, input);
     if (control.kind === "Choice") return { value: control.options[Number(input.value)] };
-    const vector = readVector(control, input.value);
-    input.setAttribute("aria-invalid", String(Boolean(vector.error)));
-    return vector;
+    const typed = control.kind === "Number" ? readNumber(control, input.value) : readVector(control, input.value);
+    input.setAttribute("aria-invalid", String(Boolean(typed.error)));
+    return typed;
   }
 
   function wakeInput(control, input) {
@@ -134,15 +143,33 @@
 
   window.rankzeroChart = embed; // own-run.js
 
+  /* A calculator has a table in place of a chart, and needs no Vega. */
+  const isSheet = (figure) => Boolean(figure.querySelector(".rz-sheet"));
+  const engine = (figure) => (isSheet(figure) ? ask : askWithVega);
+
+  function fill(place, rows) {
+    const body = place.querySelector("tbody");
+    body.replaceChildren(...rows.map(([name, text]) => {
+      const row = document.createElement("tr");
+      const head = Object.assign(document.createElement("th"), { textContent: name, scope: "row" });
+      row.append(head, Object.assign(document.createElement("td"), { textContent: text }));
+      return row;
+    }));
+  }
+
   /* Draws one state; the sentence that it returns is empty unless the function refused the state. */
   async function draw(figure, state) {
     const { module, function: name } = figure.dataset;
-    const reply = await askWithVega({ module, name, state, phone: phone.matches });
+    const reply = await engine(figure)({ module, name, state, phone: phone.matches });
     if (reply.error) return reply.error;
+    figure.dataset.state = JSON.stringify(state);
+    if (isSheet(figure)) {
+      fill(figure.querySelector(".rz-sheet"), JSON.parse(reply.chart).rows);
+      return "";
+    }
     const place = document.createElement("div");
     await embed(place, JSON.parse(reply.chart));
     figure.querySelector(".rz-chart").replaceChildren(place);
-    figure.dataset.state = JSON.stringify(state);
     return "";
   }
 
@@ -169,12 +196,12 @@
   }
 
   /* A touch starts the engines, so that they are ready for the first change; after a failed start, so does the next. */
-  function warmAtFirstTouch(fields, status) {
+  function warmAtFirstTouch(fields, status, start) {
     async function warm() {
       if (status.textContent.startsWith(STARTING)) return;
       show(status);
       try {
-        await askWithVega({});
+        await start({});
         fields.removeEventListener("focusin", warm);
         fields.removeEventListener("pointerdown", warm);
         if (status.textContent.startsWith(STARTING)) status.textContent = "";
@@ -197,8 +224,8 @@
     fields.disabled = false;
     const update = updater(figure, status, () => readState(controls, inputs));
     fields.addEventListener("input", update);
-    phone.addEventListener("change", () => { if (figure.dataset.state) update(); }); // what was moved fits the new width
-    warmAtFirstTouch(fields, status);
+    phone.addEventListener("change", () => { if (figure.dataset.state && !isSheet(figure)) update(); }); // what was moved fits the new width
+    warmAtFirstTouch(fields, status, engine(figure));
   }
 
   function start() {

@@ -124,7 +124,60 @@ class Vector:
         return values
 
 
-Control = Range | Choice | Vector
+@dataclass(frozen=True)
+class Number:
+    """A text field for one number of any size: ``70e9``, and in a page ``70 billion`` or ``80 GB`` as well.
+
+    It is a whole number if ``default`` is an integer. ``low`` and ``high`` bound it.
+    """
+
+    default: float
+    unit: str = ""
+    low: float = 0
+    high: float = float("inf")
+
+    def __post_init__(self) -> None:
+        checks.between(self.low, self.high, default=self.default)
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are taken."""
+        return isinstance(self.default, int)
+
+    @property
+    def text(self) -> str:
+        """The default as the text field shows it: bytes with a prefix, counts from a million on as a power of ten."""
+        value = float(f"{self.default:.10g}")
+        if self.unit in ("B", "B/s") and value:
+            return shown(value, self.unit)
+        if abs(value) < 1e6:
+            return f"{_plain(value):.10g}"
+        return Decimal(repr(value)).normalize().to_eng_string().replace("E+", "e")
+
+    def read(self, text: str) -> float:
+        """The number in ``text``.
+
+        Raises:
+            ValueError: ``text`` is no number, or it breaks a rule of this control; the message says which.
+        """
+        prefixes = {prefix: 10.0**power for power, prefix in PREFIXES} | {
+            prefix: float(size) for size, prefix in BINARY
+        }
+        prefixes["u"] = prefixes["µ"]
+        bare = text.replace(",", "").strip().removesuffix(self.unit or " ").strip()
+        number = bare.rstrip("kMGTPimunµ") if self.unit in BASE_UNITS else bare
+        try:
+            value = _plain(float(number) * prefixes.get(bare[len(number) :], float("nan")))
+        except (ValueError, OverflowError):
+            raise ValueError(f"a number is needed, got {text!r}") from None
+        if self.whole and not isinstance(value, int):
+            raise ValueError(f"a whole number is needed, got {text!r}")
+        if not self.low <= value <= self.high or abs(value) == float("inf"):
+            raise ValueError(f"a number from {self.low:g} to {self.high:g} is needed, got {text!r}")
+        return value
+
+
+Control = Range | Choice | Vector | Number
 
 
 def _plain(value: float) -> float:

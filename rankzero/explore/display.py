@@ -20,7 +20,7 @@ from typing import Any
 
 from rankzero import checks
 from rankzero.explore import vega
-from rankzero.explore.controls import Choice, Control, Range, Vector, shown
+from rankzero.explore.controls import Choice, Control, Number, Range, Vector, shown
 from rankzero.room import phone
 
 Spec = dict[str, Any]
@@ -77,7 +77,7 @@ def _match(fn: Function, controls: Mapping[str, Control]) -> None:
     parameters = inspect.signature(fn).parameters
     for name, control in controls.items():
         checks.one_of(parameters, controls=name)
-        checks.require(isinstance(control, Control), "be a Range, Choice or Vector", **{name: control})
+        checks.require(isinstance(control, Control), "be a Range, Choice, Vector or Number", **{name: control})
     missing = [name for name, p in parameters.items() if p.default is p.empty and name not in controls]
     checks.require(not missing, f"cover {', '.join(missing)}", controls=list(controls))
 
@@ -123,6 +123,8 @@ def _input(name: str, control: Control) -> Any:
 
 
 def _value(control: Control, raw: Any) -> Any:
+    if isinstance(control, Number):
+        return control.read(raw)
     return list(control.read(raw)) if isinstance(control, Vector) else raw
 
 
@@ -204,6 +206,8 @@ def _definition(control: Control) -> dict[str, Any]:
     if isinstance(control, Range):
         texts = "|".join(shown(value, control.unit) for value in control.stops)
         fields = {"kind": "Range", "default": control.default, "stops": control.stops, "texts": texts}
+    if isinstance(control, Number):
+        fields["whole"] = control.whole
     finite = (None if value in (float("inf"), float("-inf")) else value for value in fields.values())
     return dict(zip(fields, finite, strict=True))
 
@@ -227,15 +231,33 @@ def _field(name: str, control: Control) -> str:
 
 def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> str:
     """The explorer as HTML for the page: a still image, controls that ``explorer.js`` enables, and a caption."""
+    still_image = f'<div class="rz-chart" role="img" aria-label="{escape(title)}">{_stills(fn, controls)}</div>'
+    return _figure(fn, (title, alt), controls, still_image, "make this chart interactive")
+
+
+def sheet(fn: Callable[..., dict[str, list[list[str]]]], title: str, alt: str, controls: Mapping[str, Control]) -> str:
+    """A calculator as HTML for the page. It is an explorer whose ``fn`` returns the rows of a table, ``{"rows": ...}``:
+    a name and a text in each. The page shows those of the default state, and the latest ones once a number changes."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>'
+        for name, text in fn(**defaults(controls))["rows"]
+    )
+    shown_rows = f'<div class="rz-sheet" aria-live="polite"><table><tbody>{rows}</tbody></table></div>'
+    return _figure(fn, (title, alt), controls, shown_rows, "calculate with other numbers")
+
+
+def _figure(fn: Callable[..., Any], said: tuple[str, str], controls: Mapping[str, Control], body: str, aim: str) -> str:
+    """An explorer around ``body``; ``said`` are its title and the sentence below, ``aim`` is why to serve it."""
     checks.require(fn.__module__ != "__main__", "be defined in a module, so that the page can import it", fn=fn)
+    title, alt = map(escape, said)
     definitions = {key: _definition(control) for key, control in controls.items()}
     fields = "".join(_field(key, control) for key, control in controls.items())
     return (
         f'<figure class="rz-explorer" data-module="{fn.__module__}" data-function="{fn.__qualname__}" '
         f'data-controls="{escape(json.dumps(definitions))}">'
-        f'<fieldset class="rz-controls" disabled aria-label="{escape(title)}">{fields}</fieldset>'
+        f'<fieldset class="rz-controls" disabled aria-label="{title}">{fields}</fieldset>'
         '<p class="rz-status" role="status">'
-        "To make this chart interactive, serve the book: run <code>make serve</code>.</p>"
-        f'<div class="rz-chart" role="img" aria-label="{escape(title)}">{_stills(fn, controls)}</div>'
-        f"<figcaption><b>{escape(title)}.</b> {escape(alt)}</figcaption></figure>"
+        f"To {aim}, serve the book: run <code>make serve</code>.</p>"
+        f"{body}"
+        f"<figcaption><b>{title}.</b> {alt}</figcaption></figure>"
     )

@@ -21,6 +21,7 @@ from rankzero.facts.chapters import CHAPTERS
 from . import (
     begin,
     bibliography,
+    calculators,
     choices,
     corrections,
     first_run,
@@ -38,6 +39,7 @@ from . import (
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
     "rules-of-thumb": rules.text,
+    "calculators": calculators.text,
     "choices": choices.text,
     "numbers-that-disagree": corrections.text,
     "formulas": formulas.text,

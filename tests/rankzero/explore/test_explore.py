@@ -16,6 +16,7 @@ import pytest
 
 from rankzero import explore as ex
 from rankzero.explore import Choice, Range, Vector, vega
+from rankzero.explore.controls import Number
 from tools import browser as chrome
 from tools.common import VENDOR
 from tools.serve import server
@@ -97,7 +98,7 @@ def test_a_vector_reads_numbers():
     ("change", "sentence"),
     [
         ({"rank": Range(1, 2, 1)}, "controls must be one of ranks, message, scale, kind, got 'rank'"),
-        ({"ranks": 4}, "ranks must be a Range, Choice or Vector, got 4"),
+        ({"ranks": 4}, "ranks must be a Range, Choice, Vector or Number, got 4"),
     ],
 )
 def test_controls_and_arguments_match(sizes, change, sentence):
@@ -446,3 +447,45 @@ def test_the_page_moves_also_after_presses_without_a_network(visit, away):
     page.wait_for_function("document.querySelector('.rz-status').textContent.includes('drawable')")
     assert status.inner_text() == "kind must be drawable, got none"
     assert page.faults == []
+
+
+class TestNumber:
+    @pytest.mark.parametrize(
+        ("control", "text"),
+        [
+            (Number(70e9, "parameters"), "70e9"),
+            (Number(4096), "4096"),
+            (Number(80e9, "B"), "80 GB"),
+            (Number(0.4), "0.4"),
+            (Number(5e-6, "s"), "5e-06"),
+        ],
+    )
+    def test_the_default_reads_back(self, control, text):
+        assert control.text == text
+        assert control.read(text) == control.default
+
+    @pytest.mark.parametrize(
+        ("control", "typed", "value"),
+        [
+            (Number(1e9, "B"), "64 GiB", 64 * 2**30),
+            (Number(1e9, "B/s"), "50 GB/s", 50e9),
+            (Number(1.0, "s"), "5 us", 5e-6),
+            (Number(8), "1,024", 1024),
+        ],
+    )
+    def test_units(self, control, typed, value):
+        assert control.read(typed) == pytest.approx(value)
+
+    @pytest.mark.parametrize(
+        ("control", "typed", "said"),
+        [
+            (Number(8), "2.5", "a whole number is needed"),
+            (Number(8, low=1), "0", "a number from 1 to inf is needed"),
+            (Number(0.5, high=1), "two", "a number is needed"),
+            (Number(1.0, "B"), "3 XB", "a number is needed"),
+            (Number(1.0), "inf", "a number from 0 to inf is needed"),
+        ],
+    )
+    def test_what_is_refused(self, control, typed, said):
+        with pytest.raises(ValueError, match=said):
+            control.read(typed)
