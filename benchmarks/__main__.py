@@ -57,7 +57,11 @@ def run(program: Program, full: bool) -> dict[str, Any]:
 def ended(command: Sequence[str], log: Path, seconds: float, loads: list[float]) -> int | None:
     """The exit status of a command whose output goes to ``log``; None if it had to be ended, with all it started."""
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
+        # Every program starts many processes: compiled modules are kept, also where the shell says otherwise.
+        settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=settings, stdout=output, stderr=output, start_new_session=True
+        )
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

@@ -62,6 +62,9 @@ HOSTILE = {
     ),
 }
 
+#: Settings of this shell that would change what a grader does, or how fast.
+LEFT_OUT = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+
 #: Runs a command with a limit of time, and prints the most memory that a process of it had, KiB.
 MEASURE = """
 import resource, subprocess, sys
@@ -69,7 +72,8 @@ try:
     status = subprocess.run(sys.argv[2:], timeout=float(sys.argv[1])).returncode
 except subprocess.TimeoutExpired:
     status = 124
-print("\nmaxrss", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, status)
+print()
+print("maxrss", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, status)
 """
 
 
@@ -85,7 +89,7 @@ class Ran:
 
 def run(command: Sequence[str], folder: Path, limit: float) -> Ran:
     """Run a command in ``folder`` for at most ``limit`` seconds."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, str(limit), *command],

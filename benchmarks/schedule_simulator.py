@@ -70,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         fair="Every operation has to be looked at once, in the same process, in turns.",
         most=MOST_RATIO,
         goal="ratio",
+        missed_by="Most goes into its own loop over the operations and into the check of the orders.",
     )
     doubled = [
         Row(

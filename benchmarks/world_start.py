@@ -22,7 +22,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from benchmarks._rows import Row, arguments, finish
+from benchmarks._rows import Row, arguments, finish, keep
 from rankzero import world
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,8 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for _ in range(options.repeats):
         laps = [seconds(start, options.ranks) for start in (run, spawn, torchrun)]
         turns.append((*laps, *first(options.ranks)))
-    medians = [statistics.median(column) for column in zip(*turns, strict=True)]
-    found = rows(options.ranks, *medians)
+        medians = [statistics.median(column) for column in zip(*turns, strict=True)]
+        keep(found := rows(options.ranks, *medians), options)
     for row in found:
         print(f"{row.what:<52}{row.ours:8.3f} s   {row.beside} {row.other:.3f} s")
     return finish(found, options)

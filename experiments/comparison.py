@@ -47,7 +47,7 @@ class Comparison:
     Attributes:
         section: of the book that builds or uses it: ``"3.8"``.
         model: what it gives, in words.
-        function: module and name below ``solutions``.
+        function: module and name below ``solutions``; empty where the page counts in a line of its own.
         kind: what the published figures are.
         source: where they are printed.
         rows: the figures.
@@ -65,8 +65,10 @@ class Comparison:
     trust: str
 
     @property
-    def call(self) -> Callable[..., Any]:
-        """The function."""
+    def call(self) -> Callable[..., Any] | None:
+        """The function, where there is one."""
+        if not self.function:
+            return None
         module, _, name = self.function.rpartition(".")
         return getattr(importlib.import_module(f"solutions.{module}"), name)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rankzero.facts import measured
 from rankzero.facts.units import GB, GiB, format_bytes, ms, us
+from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch04.bandwidth import bus_bandwidth, fit_alpha_beta
 
 from ..comparison import Compared, Comparison
@@ -13,8 +14,8 @@ from . import published
 from .link_fits import Row, fit_rows
 
 SOURCE = "AWS, awsome-distributed-training, micro-benchmarks/nccl-tests/README.md, commit 27b7d49"
-#: What the network cards of one node carry together, in one direction, bytes/s.
-NODE_PORTS = 400 * GB
+#: Nodes, GPUs of a node, and what the network carries of each in one direction, bytes/s.
+NODES, GPUS, PORT = 2, 8, 50 * GB
 TIMES: list[Row] = [(row.size, row.microseconds * us) for row in published.TWO_NODES]
 
 
@@ -31,11 +32,13 @@ COMPARISONS = (
     Comparison(
         "4.5",
         "Least time of an all-reduce over two nodes: each node pushes the tensor through its ports",
-        "ch04.all_reduce_algorithms.hierarchical_all_reduce_time",
+        "ch03.collective_cost.ring_all_reduce_time",
         "measured",
         SOURCE,
         tuple(
-            Compared(format_bytes(size, binary=True), seconds / ms, size / NODE_PORTS / ms, "ms")
+            Compared(
+                format_bytes(size, binary=True), seconds / ms, ring_all_reduce_time(size / GPUS, NODES, PORT) / ms, "ms"
+            )
             for size, seconds in TIMES
             if size >= GiB
         ),

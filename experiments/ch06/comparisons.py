@@ -72,7 +72,7 @@ COMPARISONS = (
     Comparison(
         "6.8",
         "Time of a layer with recomputation over that without, by FLOP",
-        "ch06.activation_memory.activation_bytes",
+        "",
         "measured",
         published.SOURCE,
         tuple(

@@ -17,12 +17,6 @@ def product(tokens: int) -> float:
     return pass_time(tokens, [], parameters, 2 * parameters, 0, H100_SXM.peak_bf16, H100_SXM.memory_bandwidth)
 
 
-def nodes() -> float:
-    """Nodes of the published service, from the tokens of its day."""
-    day = published.DAY
-    return (day.tokens_in / day.node_in + day.tokens_out / day.node_out) / 86_400
-
-
 COMPARISONS = (
     Comparison(
         "8.3",
@@ -49,15 +43,5 @@ COMPARISONS = (
         ),
         "Neither the memory nor the multipliers reach their data sheet's rates.",
         "up to which batch another token is free; the true times are longer",
-    ),
-    Comparison(
-        "8.7",
-        "Nodes of a service from its tokens per day",
-        "ch08.serving.replicas_needed",
-        "computed",
-        published.DEEPSEEK,
-        (Compared("DeepSeek, one day", published.DAY.nodes, nodes(), "nodes"),),
-        "The tokens of a node are averages of the same day.",
-        "that the published figures fit together",
     ),
 )

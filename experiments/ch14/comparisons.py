@@ -52,11 +52,16 @@ COMPARISONS = (
                 chain_broadcast_time(published.DEEPSEEK_BYTES, 1, _CARD),
                 "s",
             ),
-            Compared("DeepSeek-V3, slices", published.REFIT["slices"], published.REFIT_LOADED / _CARD, "s"),
+            Compared(
+                "DeepSeek-V3, slices",
+                published.REFIT["slices"],
+                chain_broadcast_time(published.REFIT_LOADED, 1, _CARD),
+                "s",
+            ),
             Compared(
                 "DeepSeek-V3, each shard once",
                 sum(published.RESHARD) / 2,
-                published.DEEPSEEK_BYTES / RECEIVERS / _CARD,
+                chain_broadcast_time(published.DEEPSEEK_BYTES / RECEIVERS, 1, _CARD),
                 "s",
             ),
         ),

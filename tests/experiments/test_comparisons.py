@@ -31,6 +31,8 @@ LEFT = {
     "ch08": {
         "GPT_FAST": "a source, in the rows of DECODING",
         "EAGLE": "a source, in the rows of DECODING",
+        "DAY": "figures of one day that fit together; its nodes follow by division",
+        "DEEPSEEK": "its source",
         "ORCA": "a ratio between two systems that no model of the course describes",
         "ORCA_SOURCE": "its source",
     },
@@ -104,7 +106,7 @@ def test_every_published_figure_has_its_row(folder):
 def test_the_functions_and_sections_are_there():
     text = "".join(path.read_text(encoding="utf-8") for path in notebooks())
     for one in EVERY:
-        assert callable(one.call), one.function
+        assert callable(one.call) or not one.function, one.function
         assert f'"## {one.section} ' in text, one.section
         assert one.rows
         assert one.cause.endswith(".")
