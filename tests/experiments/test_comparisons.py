@@ -43,6 +43,7 @@ LEFT = {
     },
     "ch10": {
         "CHUNK_OVERHEAD": "a limit ('up to') for prompts of unknown length",
+        "PAST_A_TILE": "a limit ('in some cases') that the model, which knows no tiles, leaves out",
         "SPLIT": "rates that go into a formula",
         "DISTSERVE": "their source",
         "COMPILED_TIMES": "a rounded figure ('about')",
@@ -56,7 +57,9 @@ LEFT = {
         "MASK_SOURCE": "the source of MASK_TIME",
         "MASK_TIME": "goes into a formula",
     },
-    "ch12": dict.fromkeys(("INSTRUCT_GPT", "EPISODES", "DEEPSEEK_R1", "DAPO", "LOW", "HIGH", "R1_CLIP"), "a setting"),
+    "ch12": dict.fromkeys(
+        ("INSTRUCT_GPT", "EPISODES", "DEEPSEEK_R1", "DAPO", "LOW", "HIGH", "R1_CLIP", "TRL_PASSES"), "a setting"
+    ),
     "ch13": dict.fromkeys(("DAPO", "DAPO_SOURCE", "REPRODUCED_SOURCE"), "a score"),
     "ch14": {
         "NEMO": "solved for what does not scale",
@@ -66,6 +69,7 @@ LEFT = {
         "ASYNC_TIMES": "a ratio of two runs of one system",
         "DEEPSEEK_EXPERTS": "a size",
         "Measured": "a type",
+        "PROXIMAL_MINUTES": "two runs of one system",
         "MISMATCH": "a difference of two programs",
         "AREAL": "a score",
         "SETTINGS": "settings",
