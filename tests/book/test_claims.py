@@ -80,12 +80,14 @@ def test_the_rule_of_20_is_an_extrapolation():
 
 
 def test_the_time_outs_of_process_groups():
-    """Chapters 2 and 3: 10 minutes with NCCL, 30 with others, as the installed library says."""
+    """Chapters 2 and 3: 10 minutes with NCCL alone, else 30, as the installed library says and does."""
     said = " ".join((torch.distributed.init_process_group.__doc__ or "").split())
     assert "Default value is 10 minutes for NCCL and 30 minutes for other backends" in said
-    assert torch.distributed.constants.default_pg_timeout.total_seconds() == 30 * 60
-    assert "10 minutes with NCCL and 30 minutes with Gloo" in prose(3)
-    assert "30 minutes with Gloo and 10 minutes with NCCL" in prose(2)
+    for name in ("gloo", "undefined", "cpu:gloo,cuda:nccl"):  # undefined: a group that names no backend
+        default = torch.distributed.distributed_c10d._get_default_timeout(torch.distributed.Backend(name))
+        assert default.total_seconds() == 30 * 60, name
+    for chapter in (2, 3):
+        assert "30 minutes, or 10 if the group's only backend is NCCL" in prose(chapter)
 
 
 #: Two ranks break the contract of section 3.1 in its three ways, each in a group of its own.

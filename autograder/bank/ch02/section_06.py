@@ -65,7 +65,7 @@ QUESTIONS = (
         "does not depend on the size; then the bytes go straight to where they belong.",
         slips={
             1: "A second packet follows right behind the first and adds a fraction of 1 µs for its bytes.",
-            2: "A lower bandwidth would show in larger messages as well, and they get 24 GB/s.",
+            2: "A lower bandwidth would show in larger messages as well, and those fit 24 GB/s.",
             3: "All ten sizes above 4 KiB lie on one line with this start-up, so it is no accident.",
         },
     ),
