@@ -65,33 +65,34 @@ def batch_rows() -> list[tuple[str, str, list[list[str]]]]:
     ]
 
 
+#: How many of the tables are there at each step.
+_TABLES = (2, 4, 6, 7)
+
 _BATCH_SAYS = (
-    "The actor has written two responses, of three and of four words. The last place of the first row is padding.",
-    "One pass of the actor over what it wrote: the log-probability of each word. Nobody fills the padding.",
-    "The same pass of the reference. It finds “good” less likely than the actor does, and “very dull” more likely.",
-    "The critic says before each word how well it will end.",
-    "The reward model speaks once for each response: two numbers, not eight.",
-    "From these: each word pays 0.1 for each nat by which the actor likes it more, and the last one gets the score.",
+    "The actor has written two responses, and a pass over them gives each word's log-probability. The last place of "
+    "the first row is padding.",
+    "The reference finds “good” less likely and “very dull” more. Before each word the critic says how it will end.",
+    "The reward model speaks once a response. A word pays 0.1 for each nat by which the actor likes it more; the last "
+    "one gets the score.",
     "What is still to be paid, minus what the critic expected: the weight with which a word is learned.",
 )
 
 
 def batch_scene(step: int) -> Scene:
-    """The tables up to number ``step``, each with two responses as rows."""
+    """The tables up to this step, each with two responses as rows; those that are new have strong edges."""
     marks: list[Mark] = []
-    for number, (name, who, rows) in enumerate(batch_rows()[: step + 1]):
-        top = 4 + 50 * number
-        marks.append(Label(2, top + 16, name, "start", 12))
-        marks.append(Label(2, top + 33, who, "start", 10, quiet=True))
+    before, shown = (0, *_TABLES)[step], batch_rows()[: _TABLES[step]]
+    for number, (name, who, rows) in enumerate(shown):
+        top = 4 + 46 * number
+        marks.append(Label(2, top + 15, name, "start", 12))
+        marks.append(Label(2, top + 32, who, "start", 10, quiet=True))
         tone = "right" if who == "computed" else "accent"
         for place, row in enumerate(rows):
             for column, text in enumerate(row):
-                box = (106 + 57 * column, top + 21 * place, 54, 19)
-                marks.append(Box(*box, text, tone=tone, fill=0.5, strong=number == step, size=11))
-    held = "; ".join(
-        f"{name}: {' and '.join(', '.join(row) for row in rows)}" for name, _, rows in batch_rows()[: step + 1]
-    )
-    return Scene(336, 4 + 50 * len(batch_rows()), tuple(marks), _BATCH_SAYS[step], f"{held}.")
+                box = (106 + 57 * column, top + 20 * place, 54, 18)
+                marks.append(Box(*box, text, tone=tone, fill=0.5, strong=number >= before, size=11))
+    held = "; ".join(f"{name}: {' and '.join(', '.join(row) for row in rows)}" for name, _, rows in shown)
+    return Scene(336, 4 + 46 * len(batch_rows()), tuple(marks), _BATCH_SAYS[step], f"{held}.")
 
 
 # Shifted by one
@@ -106,24 +107,24 @@ def shifted() -> list[tuple[int, int]]:
 
 
 def shift_scene(step: int) -> Scene:
-    """Step 0: a row; 1: its logits; 2: which of them speak of the first word; 3: of all; 4: the mask."""
+    """Step 0: a row and its logits; 1: which of them speak of the first word; 2: of all; 3: the mask."""
     across, left = 47, 4
     marks: list[Mark] = [Label(left, 13, "tokens", "start", 11, quiet=True)]
     for place, word in enumerate(ROW):
         prompt = place < PROMPT
-        chosen = (step == 2 and place == PROMPT) or (step == 3 and not prompt)
+        chosen = (step == 1 and place == PROMPT) or (step == 2 and not prompt)
         tone = "quiet" if prompt else "accent"
         marks.append(Box(left + across * place, 18, 43, 24, word, tone=tone, fill=0.5, strong=chosen, size=11))
-    if step >= 1:
-        marks.append(Label(left, 101, "logits after each token", "start", 11, quiet=True))
-        speaking = {source for source, _ in shifted()}
-        for place in range(len(ROW)):
-            chosen = (step == 2 and place == PROMPT - 1) or (step == 3 and place in speaking)
-            box = (left + across * place, 106, 43, 24)
-            marks.append(Box(*box, f"z{place}", tone="right", fill=0.5, strong=chosen, size=12))
-    for source, target in shifted()[: 1 if step == 2 else None if step == 3 else 0]:
+    marks.append(Label(left, 101, "logits after each token", "start", 11, quiet=True))
+    speaking = {source for source, _ in shifted()}
+    for place in range(len(ROW)):
+        chosen = (step == 1 and place == PROMPT - 1) or (step == 2 and place in speaking)
+        marks.append(
+            Box(left + across * place, 106, 43, 24, f"z{place}", tone="right", fill=0.5, strong=chosen, size=12)
+        )
+    for source, target in shifted()[: 1 if step == 1 else None if step == 2 else 0]:
         marks.append(Arrow(left + across * source + 24, 104, left + across * target + 16, 45))
-    if step >= 4:
+    if step >= 3:
         marks.append(Label(left, 156, "mask", "start", 11, quiet=True))
         end = ROW.index("<eos>")
         for place in range(PROMPT, len(ROW)):
@@ -135,8 +136,7 @@ def shift_scene(step: int) -> Scene:
 
 
 _SHIFT_SAYS = (
-    "A prompt of three tokens, a response of three, and padding.",
-    "One pass gives logits after every token: what the model thinks comes next.",
+    "A prompt of three tokens, a response of three, and padding. One pass gives logits after every token.",
     "The first word of the response is judged by the logits after the prompt's last word: z2 speaks of “good”.",
     "All of them: the logits at place t speak of the token at place t + 1. Nobody needs those at the very end.",
     "The mask: 1 up to and including <eos>, because the actor chose it. What stands behind it nobody chose.",
@@ -157,29 +157,29 @@ STEP = (
 )
 
 
+#: How many of the lines are there at each step, and the first that is repeated for every minibatch.
+_LINES, _REPEATED = (2, 5, 7, 8), 5
+
+
 def step_scene(step: int) -> Scene:
-    """The lines of a step up to number ``step``; the last three are repeated for every minibatch."""
+    """The lines up to this step; those that are new have strong edges, and the last three are repeated."""
     marks: list[Mark] = []
-    for number, (what, tensor) in enumerate(STEP[: step + 1]):
-        top = 4 + 31 * number
-        again = number >= 5
-        marks.append(
-            Box(4, top, 236, 26, what, tone="right" if again else "accent", fill=0.4, strong=number == step, size=10.5)
-        )
-        marks.append(
-            Box(246, top, 88, 26, tensor, tone="right" if again else "accent", fill=0.0, strong=number == step, size=11)
-        )
-    held = "; ".join(f"{what}: {tensor}" for what, tensor in STEP[: step + 1])
-    return Scene(338, 8 + 31 * len(STEP), tuple(marks), _STEP_SAYS[step], f"{held}.")
+    before, shown = (0, *_LINES)[step], STEP[: _LINES[step]]
+    for number, (what, tensor) in enumerate(shown):
+        top, strong = 4 + 27 * number, number >= before
+        tone = "right" if number >= _REPEATED else "accent"
+        marks.append(Box(4, top, 236, 23, what, tone=tone, fill=0.4, strong=strong, size=10.5))
+        marks.append(Box(246, top, 88, 23, tensor, tone=tone, fill=0.0, strong=strong, size=11))
+    held = "; ".join(f"{what}: {tensor}" for what, tensor in shown)
+    return Scene(338, 4 + 27 * len(STEP), tuple(marks), _STEP_SAYS[step], f"{held}.")
 
 
 _STEP_SAYS = (
-    "Blue lines happen once for a batch. B answers, each with a prompt in front, S tokens together.",
-    "These are numbers, without a gradient: the ratio will be to them, however often the batch is used.",
-    "One number an answer. Where distance has a price, the reference passes over the same tokens.",
-    "A row ends at its first <eos>. B rows of T places, a 1 where the actor chose.",
-    "The groups are those of the whole batch, before it is cut into minibatches.",
-    "Green lines are repeated for each minibatch of b rows, here with a gradient.",
-    "One number: minus the mean over the real tokens of the smaller terms, plus beta times the mean of k2.",
+    "Blue lines happen once for a batch. The old log-probabilities are numbers, without a gradient, however often the "
+    "batch is used.",
+    "One score an answer. A row is real up to its first <eos>. The groups are those of the whole batch, before it is "
+    "cut into minibatches.",
+    "Green lines are repeated for each minibatch of b rows: minus the mean over real tokens of the smaller terms, plus "
+    "beta times the mean of k2.",
     "The actor changes. Back to the first green line for the next minibatch, and to the top for the next batch.",
 )

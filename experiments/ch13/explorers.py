@@ -74,7 +74,8 @@ def paid(
     )
     token = Axis("token", "token", category=True)
     above = stacks(rows, token, Axis("reward", "reward"), by="of", title=told.partition(";")[0])
-    return chart(below(above, bars(under, token, Axis("nats", "estimate (nats)"), by="estimator")), f"{told}.")
+    beneath = bars(under, token, Axis("nats", "estimate (nats)"), by="estimator")
+    return chart(below(above | {"height": 120}, beneath | {"height": 100}), f"{told}.")
 
 
 def estimators(p: Sequence[float] = (18, 1, 1), q: Sequence[float] = (1, 1, 1)) -> Spec:

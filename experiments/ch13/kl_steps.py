@@ -114,11 +114,12 @@ def _chain(weighted: bool, count: int, origin: tuple[float, float], scale: float
 
 
 def push_scene(step: int) -> Scene:
-    """Steps 1 to 3: the three outcomes' pushes of k1 as a loss, head to tail; steps 4 to 6: of k1 in the reward."""
+    """Steps 0 and 1: two of the three outcomes' pushes of k1 as a loss, head to tail, and the third; 2 and 3: of k1 in
+    the reward."""
     marks: list[Mark] = []
     for weighted, count, origin, scale, title in (
-        (False, min(step, 3), (64.0, 150.0), 330, "k1 as a loss"),
-        (True, max(0, step - 3), (204.0, 60.0), 560, "k1 in the reward"),
+        (False, min(2 + step, 3), (64.0, 150.0), 330, "k1 as a loss"),
+        (True, (0, 0, 2, 3)[step], (204.0, 60.0), 560, "k1 in the reward"),
     ):
         marks.append(Label(origin[0] + 24, 16, title, size=12))
         corners = _chain(weighted, count, origin, scale)
@@ -133,11 +134,10 @@ def push_scene(step: int) -> Scene:
 
 
 _PUSH_SAYS = (
-    "Three outcomes. Each one pushes the logits in a direction of its own: up for itself, down for the others.",
-    "k1 as a loss. Outcome 1 pushes by its probability times the gradient of its log-probability.",
-    "Outcome 2, from where the first arrow ended.",
+    "k1 as a loss. An outcome pushes by its probability times the gradient of its log-probability: up for itself, down "
+    "for the others.",
     "Outcome 3 ends where everything began. On average k1 as a loss pushes nowhere, whatever the reference is.",
-    "k1 in the reward: the same directions, each times its log-ratio. Outcome 1 is likelier than under the reference.",
-    "Outcome 2 is less likely than under the reference, so its arrow turns round.",
+    "k1 in the reward: the same directions, each times its log-ratio. Outcome 2 is less likely than under the "
+    "reference, so its arrow turns round.",
     "Outcome 3. Together they are the gradient of KL(π‖ref): k1 in the reward does what it says.",
 )

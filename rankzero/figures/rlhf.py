@@ -337,7 +337,7 @@ def curves_of_loops(usual: Sequence[Sequence[float]], others: Mapping[str, Seque
         others: the curves of each program, by its name.
     """
     rows = -(-len(others) // 4)
-    picture, views = panels(rows, 4, (7.2, 0.5 + 1.4 * rows), sharex=True, sharey=True)
+    picture, views = panels(rows, 4, (7.2, 0.5 + 1.2 * rows), sharex=True, sharey=True)
     low, high = min(map(min, usual)), max(map(max, usual))
     spare = (high - low) / 2
     floor, roof = ([pick(values) for values in zip(*usual, strict=True)] for pick in (min, max))

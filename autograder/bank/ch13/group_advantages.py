@@ -66,7 +66,6 @@ EXERCISE = Build(
         Case((_zeros_and_ones(1, 0, 0, 1), 4)),
         Case((_zeros_and_ones(1, 0, 0, 0, 1, 1, 1, 1), 4)),
         Case((_zeros_and_ones(1, 0, 0, 0), 4), {"normalize": False}),
-        Case((_zeros_and_ones(1, 0, 0, 0, 0, 0, 0, 0), 8)),
     ),
     groups=(
         Group("groups", _grouped, 5, "Consecutive answers form a group, with a mean and a deviation of its own."),

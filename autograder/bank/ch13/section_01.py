@@ -28,26 +28,4 @@ QUESTIONS = (
             4: "Reward model and reference are frozen: they are what the actor is measured against.",
         },
     ),
-    Choice(
-        id="13-traffic",
-        kind="trace",
-        title="What travels in a step",
-        section="13.1",
-        options=(
-            "Tokens, log-probabilities, values and scores.",
-            "Tokens and logits.",
-            "Tokens and the weights of the actor.",
-            "Tokens, scores and the gradients of all four models.",
-        ),
-        correct=0,
-        slips={
-            1: "Logits are one number for each word of the vocabulary: the model that computes them keeps the one "
-            "that it needs, the log-probability of the token.",
-            2: "No weights change hands inside a step. (When the engine that generates holds a copy of its own, "
-            "weights travel to it between steps: the next chapter.)",
-            3: "Two models have no gradients, and those of the other two stay with them.",
-        },
-        derivation="Every model reads the tokens. What it says of them fits a number per token, or one per response. "
-        "Losses need nothing else.",
-    ),
 )

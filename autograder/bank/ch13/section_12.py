@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip
+from autograder.items import Choice, Part, Question, Slip
 
 EPOCHS = 4
 
@@ -102,5 +102,28 @@ QUESTIONS = (
         derivation="Before learning, one forward pass each of the actor (old log-probabilities), the reference, the "
         "reward model and the critic. Then every epoch takes one forward and one backward pass of the actor and of "
         "the critic.",
+    ),
+    Choice(
+        id="13-traffic",
+        kind="trace",
+        title="What travels in a step",
+        section="13.12",
+        bonus=True,
+        options=(
+            "Tokens, log-probabilities, values and scores.",
+            "Tokens and logits.",
+            "Tokens and the weights of the actor.",
+            "Tokens, scores and the gradients of all four models.",
+        ),
+        correct=0,
+        slips={
+            1: "Logits are one number for each word of the vocabulary: the model that computes them keeps the one "
+            "that it needs, the log-probability of the token.",
+            2: "No weights change hands inside a step. (When the engine that generates holds a copy of its own, "
+            "weights travel to it between steps: the next chapter.)",
+            3: "Two models have no gradients, and those of the other two stay with them.",
+        },
+        derivation="Every model reads the tokens. What it says of them fits a number per token, or one per response. "
+        "Losses need nothing else.",
     ),
 )

@@ -15,14 +15,14 @@ from solutions.ch13.beta_sweep import run_of
 from solutions.ch13.rlhf import group_advantages, masked_gae, policy_loss, token_rewards
 
 SCENES = {
-    "batch": (batch_steps.batch_scene, 6),
-    "shift": (batch_steps.shift_scene, 4),
-    "step": (batch_steps.step_scene, 7),
+    "batch": (batch_steps.batch_scene, 3),
+    "shift": (batch_steps.shift_scene, 3),
+    "step": (batch_steps.step_scene, 3),
     "estimates": (kl_steps.estimate_scene, 3),
-    "pushes": (kl_steps.push_scene, 6),
+    "pushes": (kl_steps.push_scene, 3),
     "groups": (group_steps.group_scene, 3),
     "lengths": (group_steps.length_scene, 3),
-    "run": (hacking_steps.run_scene, 5),
+    "run": (hacking_steps.run_scene, 3),
 }
 
 
