@@ -75,19 +75,19 @@ def regime_scene(step: int) -> Scene:
     run, scale, left = course(way), 15, 60
     marks: list[Mark] = [Label(4, 12, way, "start")]
     for slot in range(SLOTS):
-        marks.append(Label(4, 34 + 28 * slot, f"slot {slot}", "start", quiet=True))
-    marks.append(Label(4, 34 + 28 * SLOTS + 8, "trainer", "start", quiet=True))
+        marks.append(Label(4, 33 + 24 * slot, f"slot {slot}", "start", quiet=True))
+    marks.append(Label(4, 33 + 24 * SLOTS + 6, "trainer", "start", quiet=True))
     for one in run.responses:
         end = min(one.end, SHOWN)
         if one.start < end:
             tone: Tone = "accent" if one.version % 2 else "right"
-            box = (left + scale * one.start, 18 + 28 * one.slot, scale * (end - one.start) - 1.5, 23, f"{one.version}")
+            box = (left + scale * one.start, 18 + 24 * one.slot, scale * (end - one.start) - 1.5, 21, f"{one.version}")
             marks.append(Box(*box, tone=tone, fill=0.6, size=12))
     for number, (start, end) in enumerate(run.steps, 1):
         if start < SHOWN:
-            box = (left + scale * start, 26 + 28 * SLOTS, scale * (min(end, SHOWN) - start) - 1.5, 23, f"{number}")
+            box = (left + scale * start, 24 + 24 * SLOTS, scale * (min(end, SHOWN) - start) - 1.5, 21, f"{number}")
             marks.append(Box(*box, tone="quiet", fill=0.7, size=12))
-    return Scene(left + scale * SHOWN + 6, 58 + 28 * SLOTS, tuple(marks), _regime_says(way), _regime_holds(way))
+    return Scene(left + scale * SHOWN + 6, 50 + 24 * SLOTS, tuple(marks), _regime_says(way), _regime_holds(way))
 
 
 def _regime_says(way: str) -> str:
@@ -109,7 +109,7 @@ def _regime_holds(way: str) -> str:
 
 #: Two slots and batches of two; responses of one second, steps of two; one batch ahead.
 GATED = ([1] * 8, 2, 2, 1.0, 2.0, 0.0, 1)
-INSTANTS = (0, 1, 2, 3, 5, 7)
+INSTANTS = (0, 1, 3, 5)
 
 
 def started(clock: float) -> int:
@@ -186,11 +186,11 @@ def weight_scene(step: int) -> Scene:
     marks: list[Mark] = []
     shown = counts(step)
     for row, (worth, count) in enumerate(zip(WORTH, shown, strict=True)):
-        y = 6 + 36 * row
-        marks.append(Label(4, y + 19, f"worth {worth}", "start", quiet=True))
+        y = 6 + 30 * row
+        marks.append(Label(4, y + 17, f"worth {worth}", "start", quiet=True))
         changed = step == 3 and count != counts(2)[row]
         tone: Tone = "right" if step == 1 else "accent"
-        marks.append(Box(66, y, 24 * count, 28, f"{count:g}", tone=tone, fill=0.6, strong=changed))
+        marks.append(Box(66, y, 24 * count, 24, f"{count:g}", tone=tone, fill=0.6, strong=changed))
     says = (
         f"{SAMPLES} samples, drawn by the policy that wrote. On average they are worth {average(0):g}.",
         f"So many would the policy that is meant have drawn. On average they would be worth {average(1):g}.",
@@ -198,4 +198,4 @@ def weight_scene(step: int) -> Scene:
         f"No sample may count more than {CAP:g} times: calmer, and wrong, with an average of {average(3):g}.",
     )[step]
     told = ", ".join(f"{count:g} worth {worth}" for count, worth in zip(shown, WORTH, strict=True))
-    return Scene(316, 112, tuple(marks), says, f"{told}.")
+    return Scene(316, 94, tuple(marks), says, f"{told}.")

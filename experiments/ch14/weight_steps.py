@@ -29,34 +29,29 @@ def received_by(deal: str) -> list[int]:
 
 
 def deal_scene(step: int) -> Scene:
-    """The matrix as each GPU sees it: the rows that it holds, and from step 1 on the half that it wants."""
+    """The matrix as each GPU sees it: the rows that it trains, and the half that one of the two deals gives it."""
     marks: list[Mark] = []
     held = shard_boxes(SHAPE, HELD)
-    wanted = shard_boxes(SHAPE, DEALS[step - 1]) if step else []
-    arrived = received_by(DEALS[step - 1]) if step else []
+    wanted, arrived = shard_boxes(SHAPE, DEALS[step]), received_by(DEALS[step])
     for gpu in range(GPUS):
         x = 6 + 83 * gpu
         marks.append(Label(x + 36, 14, f"GPU {gpu}"))
         for band in range(SHAPE[0] // BAND):
             first = BAND * band
             mine = held[gpu][0] == first
-            needs = bool(step) and wanted[gpu][0] <= first < wanted[gpu][1]
+            needs = wanted[gpu][0] <= first < wanted[gpu][1]
             text = f"{first}-{first + BAND - 1}"
-            box = (x, 20 + 30 * band, 72, 26, text if mine or needs else "")
+            box = (x, 20 + 28 * band, 72, 24, text if mine or needs else "")
             tone, fill = ("accent", 0.8) if mine else ("right", 0.5) if needs else ("quiet", 0.0)
             marks.append(Box(*box, tone=tone, fill=fill, strong=needs, size=12))
-        if step:
-            marks.append(Label(x + 36, 156, f"gets {arrived[gpu]}", size=11, quiet=True))
+        marks.append(Label(x + 36, 146, f"gets {arrived[gpu]}", size=11, quiet=True))
     says = (
-        "Training: each GPU holds two rows of eight, 12 elements.",
-        f"Generation, GPU r gets half r mod 2. GPU 1 wants rows 4-7 and holds none of them. {sum(arrived)} elements "
-        "travel.",
-        f"Generation, GPU r gets half r div 2. Every GPU keeps what it has. {sum(arrived)} elements travel.",
+        f"GPU r gets half r mod 2. GPU 1 wants rows 4-7 and holds none of them. {sum(arrived)} elements travel.",
+        f"GPU r gets half r div 2. Every GPU keeps what it has. {sum(arrived)} elements travel.",
     )[step]
     told = "; ".join(f"GPU {gpu} holds rows {held[gpu][0]}-{held[gpu][1] - 1}" for gpu in range(GPUS))
-    if step:
-        told += "; " + "; ".join(f"GPU {gpu} gets {count}" for gpu, count in enumerate(arrived))
-    return Scene(336, 162, tuple(marks), says, f"{told}.")
+    told += "; " + "; ".join(f"GPU {gpu} gets {count}" for gpu, count in enumerate(arrived))
+    return Scene(336, 152, tuple(marks), says, f"{told}.")
 
 
 # Buckets
@@ -93,21 +88,21 @@ def bucket_scene(step: int) -> Scene:
     """Both ways after ``step + 1`` buckets have arrived."""
     scale, left = 10.6, 74
     marks: list[Mark] = []
-    for (name, overlap), top in ((("one bucket at a time", False), 0), (("all stages at once", True), 102)):
+    for (name, overlap), top in ((("one bucket at a time", False), 0), (("all stages at once", True), 84)):
         marks.append(Label(4, top + 12, name, "start"))
         for row, stage in enumerate(STAGES):
-            marks.append(Label(4, top + 34 + 26 * row, stage, "start", quiet=True))
+            marks.append(Label(4, top + 32 + 21 * row, stage, "start", quiet=True))
         for span in spans(overlap):
             if span.bucket <= step:
-                y = top + 18 + 26 * [*STAGES].index(span.stage)
-                box = (left + scale * span.start, y, scale * (span.end - span.start) - 1, 22, f"{span.bucket + 1}")
+                y = top + 18 + 21 * [*STAGES].index(span.stage)
+                box = (left + scale * span.start, y, scale * (span.end - span.start) - 1, 19, f"{span.bucket + 1}")
                 tone = "right" if span.stage == "send" else "accent"
                 marks.append(Box(*box, tone=tone, fill=0.6, strong=span.bucket == step, size=11))
     ends = [next(s.end for s in reversed(spans(overlap)) if s.bucket == step) for overlap in (False, True)]
     says = f"Bucket {step + 1} is there after {ends[0]} s above and after {ends[1]} s below."
     if step == BUCKETS - 1:
         says += " Below, the slowest stage never waits once it has begun."
-    return Scene(left + scale * spans(False)[-1].end + 6, 202, tuple(marks), says, says)
+    return Scene(left + scale * spans(False)[-1].end + 6, 168, tuple(marks), says, says)
 
 
 # A buffer that is written while it is read
@@ -115,17 +110,13 @@ def bucket_scene(step: int) -> Scene:
 #: The buffer, the second slot and the reader's copy, step by step; a blank is a cell without anything.
 MOMENTS = (
     ("777777", "      ", "      "),
-    ("887777", "      ", "      "),
-    ("888777", "      ", "88    "),
-    ("888877", "      ", "8887  "),
+    ("888777", "      ", "888   "),
     ("888888", "      ", "888777"),
     ("777777", "8888  ", "777777"),
 )
 _TORN = (
     "Version 7 is in the buffer. The trainer begins to write version 8, the reader begins to copy.",
-    "The trainer has written two cells. The reader has not come to them yet.",
-    "The reader copies two cells of version 8. The trainer is at the third.",
-    "The reader is faster: it copies the third cell, then the fourth before the trainer has come to it.",
+    "Three cells are written when the reader copies the third. From here on the reader is the faster one.",
     "The copy holds 8, 8, 8, 7, 7, 7. Nobody ever trained these weights, and nothing failed.",
     "Two slots: the trainer writes version 8 into the other one, and leaves slot 0 alone while it is pinned.",
 )
@@ -136,7 +127,7 @@ def torn_scene(step: int) -> Scene:
     marks: list[Mark] = []
     names = ("buffer" if step < len(MOMENTS) - 1 else "slot 0, pinned", "slot 1", "copy")
     for row, (name, cells) in enumerate(zip(names, MOMENTS[step], strict=True)):
-        y = 18 + 50 * row
+        y = 18 + 44 * row
         if cells.strip():
             marks.append(Label(6, y - 4, name, "start", quiet=True))
         for place, held in enumerate(cells):
@@ -145,8 +136,8 @@ def torn_scene(step: int) -> Scene:
                 tone = "right" if held == "8" else "accent"
                 new = before != held and step < len(MOMENTS) - 1
                 marks.append(Box(6 + 46 * place, y, 42, 26, held, tone=tone, fill=0.6, strong=new))
-    if 1 < step < len(MOMENTS) - 1:
+    if 0 < step < len(MOMENTS) - 1:
         done = len(MOMENTS[step][2].strip())
-        marks.append(Arrow(27 + 46 * (done - 1), 48, 27 + 46 * (done - 1), 112))
+        marks.append(Arrow(27 + 46 * (done - 1), 46, 27 + 46 * (done - 1), 104))
     held = [cells.replace(" ", "-") for cells in MOMENTS[step] if cells.strip()]
-    return Scene(284, 150, tuple(marks), _TORN[step], f"Cells: {'; '.join(held)}.")
+    return Scene(284, 138, tuple(marks), _TORN[step], f"Cells: {'; '.join(held)}.")

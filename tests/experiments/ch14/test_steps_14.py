@@ -27,13 +27,13 @@ from solutions.ch14.weight_slots import StalenessGate, WeightSlots
 from solutions.ch14.weight_sync import bucketed_sync_time, transition_cost
 
 SCENES = {
-    "token": (machine_steps.token_scene, 2),
+    "token": (machine_steps.token_scene, 1),
     "memory": (machine_steps.memory_scene, 3),
-    "deal": (weight_steps.deal_scene, 2),
+    "deal": (weight_steps.deal_scene, 1),
     "buckets": (weight_steps.bucket_scene, 3),
-    "torn": (weight_steps.torn_scene, 5),
+    "torn": (weight_steps.torn_scene, 3),
     "regimes": (run_steps.regime_scene, 3),
-    "gate": (run_steps.gate_scene, 5),
+    "gate": (run_steps.gate_scene, 3),
     "weights": (run_steps.weight_scene, 3),
 }
 
