@@ -62,8 +62,9 @@ _MESSAGES = """        if dist.get_rank() == serving[0]:
 
 EXERCISE = Debug(
     "14 weight_push.debug_src",
-    section="14.5",
+    section="14.19",
     topic="global ranks and groups",
+    bonus=True,
     grade="world",
     probe="ch14_weights.shared",
     rule=every(serving_alone, least_received.heard(_weights_for)),

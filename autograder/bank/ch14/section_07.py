@@ -25,25 +25,4 @@ QUESTIONS = (
             3: "Each half has fewer GPUs, so its phase takes longer.",
         },
     ),
-    Choice(
-        id="14-evidence",
-        kind="trace",
-        title="What two rows say",
-        section="14.7",
-        options=(
-            "DeepSeek-V3 cannot have waited for all of that part behind a barrier; Qwen3's row decides nothing",
-            "Both refute a barrier: two pools were faster than all GPUs in turn",
-            "Both show a barrier: two pools cannot be faster than the part that does not scale",
-            "Nothing: two runs in turn cannot tell what does not scale",
-        ),
-        correct=0,
-        derivation="Behind a barrier an update takes at least as long as the longest answer. DeepSeek-V3's took 0.73 "
-        "times the part that does not scale: so not all of it was waiting for an answer. Qwen3's took 1.01 times it, "
-        "as a barrier would have it, and as other causes would, too.",
-        slips={
-            1: "Pools with a barrier may be faster than turns: training no longer comes after the longest answer.",
-            2: "One was: 64 s is less than 88 s.",
-            3: "They tell its size. They do not tell its cause, the longest answer or the reading of weights.",
-        },
-    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 
 profile = lazily("solutions.ch14.rlhf_profile")
 
@@ -80,5 +80,27 @@ QUESTIONS = (
         ),
         derivation="In turn: $\\max(W_g/N, L) + W_t/N$. Side by side with a barrier: $\\max(W_g/g, L, W_t/(N-g))$ at "
         "the best $g$. Without one: $\\max(W_g/g, W_t/(N-g))$.",
+    ),
+    Choice(
+        id="14-evidence",
+        kind="trace",
+        title="What two rows say",
+        section="14.21",
+        bonus=True,
+        options=(
+            "DeepSeek-V3 cannot have waited for all of that part behind a barrier; Qwen3's row decides nothing",
+            "Both refute a barrier: two pools were faster than all GPUs in turn",
+            "Both show a barrier: two pools cannot be faster than the part that does not scale",
+            "Nothing: two runs in turn cannot tell what does not scale",
+        ),
+        correct=0,
+        derivation="Behind a barrier an update takes at least as long as the longest answer. DeepSeek-V3's took 0.73 "
+        "times the part that does not scale: so not all of it was waiting for an answer. Qwen3's took 1.01 times it, "
+        "as a barrier would have it, and as other causes would, too.",
+        slips={
+            1: "Pools with a barrier may be faster than turns: training no longer comes after the longest answer.",
+            2: "One was: 64 s is less than 88 s.",
+            3: "They tell its size. They do not tell its cause, the longest answer or the reading of weights.",
+        },
     ),
 )
