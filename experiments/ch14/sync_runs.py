@@ -65,7 +65,7 @@ def disk(size: int, folder: Path) -> Iterator[int | None]:
 def pipe(size: int, folder: Path) -> Iterator[int | None]:
     """The bytes go through a pipe of the operating system: one copy into it, one out of it.
 
-    Where the system allows it, the pipe holds 1 MiB: with the usual 64 KiB, processes take turns sixteen times as often.
+    Where the system allows it, the pipe holds 1 MiB: with the usual 64 KiB, they take turns sixteen times as often.
     """
     mine, path = bytearray(b"\x07" * size), folder / "pipe"
     if dist.get_rank() == 0:
