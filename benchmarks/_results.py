@@ -122,7 +122,7 @@ def section(programs: Sequence[Program], found: Mapping[str, Any]) -> Iterator[s
             continue
         took = f"{result['date']}, {result['seconds'] / 60:.1f} minutes"
         busy = f"on average {result['load']:.0f} processes wanted a core"
-        ended = f"; {result['ended']}, so rows are missing" if "ended" in result else ""
+        ended = f"; {result['ended']}, so rounds or rows are missing" if "ended" in result else ""
         yield f"{command}: {took}; {busy}{ended}."
         yield ""
         if "failed" in result:

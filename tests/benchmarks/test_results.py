@@ -107,7 +107,7 @@ def test_what_a_long_program_found_before_it_was_ended_is_kept(monkeypatch):
     monkeypatch.setattr(bench, "ended", ended)
     kept = bench.run(Program("one", 3), full=False)
     assert read(kept["rows"]) == [Row("x", 1.0)]
-    assert "; it was ended after 3 minutes, so rows are missing." in _results.page(results(server=kept))
+    assert "; it was ended after 3 minutes, so rounds or rows are missing." in _results.page(results(server=kept))
 
 
 def test_it_says_first_how_long_it_takes_and_runs_one(monkeypatch, capsys):
