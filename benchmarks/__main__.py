@@ -7,6 +7,7 @@ found before; on another machine, or with other versions, the rest is forgotten:
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -18,6 +19,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from benchmarks import _results
 from benchmarks._results import PROGRAMS, ROOT, Program
@@ -68,8 +71,12 @@ def ended(command: Sequence[str], log: Path, seconds: float, loads: list[float])
                 return process.wait(timeout=1)
             except subprocess.TimeoutExpired:
                 loads.append(os.getloadavg()[0])
+        below = psutil.Process(process.pid).children(recursive=True)  # torchrun's workers have sessions of their own
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        for child in below:
+            with contextlib.suppress(psutil.Error):
+                child.kill()
         return None
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmarks import __main__ as bench
@@ -95,9 +96,12 @@ def test_a_program_that_fails_says_why_without_a_path(tmp_path, monkeypatch):
     assert kept["failed"] == "exit status 1: FileNotFoundError: book is not built"
 
 
-def test_a_program_that_does_not_end_is_ended(tmp_path, monkeypatch):
-    kept = program(tmp_path, monkeypatch, "while True: pass", minutes=0.01)
+def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(tmp_path, monkeypatch):
+    start = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {!r}], start_new_session=True).wait()"
+    sleep = f"import time; time.sleep(1234.5)  # {tmp_path}"
+    kept = program(tmp_path, monkeypatch, start.format(sleep), minutes=0.01)
     assert kept["failed"] == "it was ended after 0.01 minutes."
+    assert not any(sleep in one.info["cmdline"] for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"])
 
 
 def test_what_a_long_program_found_before_it_was_ended_is_kept(monkeypatch):
