@@ -34,6 +34,9 @@ SETTINGS = (
     "_config.yml",
     *(f"tools/{name}.py" for name in ("common", "execute", "kernel_server", "kernels", "page_inputs")),
 )
+#: Common modules that pages of reference import and notebooks do not, so that notebooks do not depend on what these
+#: import. One that imported them all the same would be told so (:meth:`Course.overlooked`).
+SHEETS = ("experiments/calculators.py", "experiments/choices.py", "experiments/rules_of_thumb.py")
 #: The names of the grader that a page may use without depending on all chapters.
 PAGE_NAMES = frozenset(
     f"autograder.{name}" for name in ("", "check", "design", "export_progress", "predict", "scorecard")
@@ -104,7 +107,7 @@ class Course:
         common = texts.pop("") | {name: (root / name).read_bytes() for name in SETTINGS if (root / name).exists()}
         everything = frozenset(texts)
         rooms = frozenset(_room(Path(name)) for files in texts.values() for name in files)
-        imports = (_imported_by(Path(name), text, rooms) for name, text in common.items())
+        imports = (_imported_by(Path(name), text, rooms) for name, text in common.items() if name not in SHEETS)
         return cls(
             digest([sys.version, *_flat(common)]),
             {chapter: digest(_flat(files)) for chapter, files in texts.items()},

@@ -1,4 +1,4 @@
-"""Chapter 7's bubble and its advisor beside published runs. Standard library only."""
+"""Chapter 7's bubble fraction and its advisor beside published runs. Standard library only."""
 
 from __future__ import annotations
 

@@ -29,6 +29,27 @@ QUESTIONS = (
             3: "There the ratio moved against its advantage: the gradient pulls it back with full force.",
         },
     ),
+    Choice(
+        id="12-forgetting",
+        kind="trace",
+        title="Staying near the start",
+        section="12.17",
+        bonus=True,
+        options=(
+            "a KL penalty against the starting model",
+            "PPO's clipping",
+            "an entropy bonus",
+            "a small discount",
+        ),
+        correct=0,
+        derivation="Clipping limits what one update gains by moving; the next one starts from where the last "
+        "one ended. Only a term that names the starting model holds the policy near it.",
+        slips={
+            1: "Clipping limits one update, not the sum of many.",
+            2: "Entropy keeps the policy from becoming certain, wherever it goes.",
+            3: "A discount says how far rewards reach back, nothing about where the policy started.",
+        },
+    ),
     Question(
         id="12-optimizer-steps",
         kind="derive",
@@ -90,26 +111,5 @@ QUESTIONS = (
         ),
         derivation="$1 - \\mathrm{Var}(G - V)/\\mathrm{Var}(G)$. The first critic's errors are 0, 1, $-1$ and 1; the "
         "second's are all the same.",
-    ),
-    Choice(
-        id="12-forgetting",
-        kind="trace",
-        title="Staying near the start",
-        section="12.17",
-        bonus=True,
-        options=(
-            "a KL penalty against the starting model",
-            "PPO's clipping",
-            "an entropy bonus",
-            "a small discount",
-        ),
-        correct=0,
-        derivation="Clipping limits what one update gains by moving; the next one starts from where the last "
-        "one ended. Only a term that names the starting model holds the policy near it.",
-        slips={
-            1: "Clipping limits one update, not the sum of many.",
-            2: "Entropy keeps the policy from becoming certain, wherever it goes.",
-            3: "A discount says how far rewards reach back, nothing about where the policy started.",
-        },
     ),
 )

@@ -40,6 +40,27 @@ QUESTIONS = (
         derivation="For each beta, take the lower of the judge's two means at the end, then the beta where it is "
         "highest.",
     ),
+    Question(
+        id="13-peak",
+        kind="derive",
+        title="The distance that pays most",
+        section="13.19",
+        bonus=True,
+        ask="KL at the top",
+        unit="nats",
+        answer=peak,
+        tolerance=0.02,
+        slips=(
+            Slip("That is d, the root of the divergence.", value=lambda: math.exp(ALPHA / BETA - 1)),
+            Slip("There the law crosses zero: the top comes before.", value=lambda: math.exp(ALPHA / BETA) ** 2),
+            Slip(
+                "The derivative of d ln d is ln d + 1: the 1 is missing, and the square.",
+                value=lambda: math.exp(ALPHA / BETA),
+            ),
+        ),
+        derivation="The derivative with respect to $d$ is $\\alpha - \\beta \\ln d - \\beta$. It is 0 at $d = "
+        "e^{\\alpha/\\beta - 1}$, and the divergence is $d^2$.",
+    ),
     Choice(
         id="13-beta-ten",
         kind="trace",
@@ -79,26 +100,5 @@ QUESTIONS = (
         ),
         derivation="The best of $n$ is drawn with density $n F^{n-1}$ against the reference, where $F$ is its rank "
         "between 0 and 1. $\\int_0^1 n F^{n-1} \\ln(n F^{n-1})\\, dF = \\ln n - (n-1)/n$. Ties make it less.",
-    ),
-    Question(
-        id="13-peak",
-        kind="derive",
-        title="The distance that pays most",
-        section="13.19",
-        bonus=True,
-        ask="KL at the top",
-        unit="nats",
-        answer=peak,
-        tolerance=0.02,
-        slips=(
-            Slip("That is d, the root of the divergence.", value=lambda: math.exp(ALPHA / BETA - 1)),
-            Slip("There the law crosses zero: the top comes before.", value=lambda: math.exp(ALPHA / BETA) ** 2),
-            Slip(
-                "The derivative of d ln d is ln d + 1: the 1 is missing, and the square.",
-                value=lambda: math.exp(ALPHA / BETA),
-            ),
-        ),
-        derivation="The derivative with respect to $d$ is $\\alpha - \\beta \\ln d - \\beta$. It is 0 at $d = "
-        "e^{\\alpha/\\beta - 1}$, and the divergence is $d^2$.",
     ),
 )
