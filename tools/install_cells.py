@@ -1,7 +1,9 @@
-"""Generate what depends on the repository's address: ``python -m tools.install_cells [--check]``.
+"""Generate what depends on the repository's address and version: ``python -m tools.install_cells [--check]``.
 
-The address is in ``_config.yml``. The install cell of a notebook (tag ``install``) is generated from it, and links into
-the repository on the same page are updated: the old install cell tells which address they contain.
+The address is in ``_config.yml``, the version in ``rankzero/__init__.py``. The install cell of a notebook (tag
+``install``) is generated from them, and links into the repository on the same page are updated: the old install cell
+tells which address they contain. A page of a release installs the release's wheel, which needs no git and never
+changes; between releases (``1.1.0.dev0``) a page and the repository belong together.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
+from rankzero import __version__
 from tools.common import ROOT, fail, notebooks, say
 
 #: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
@@ -38,7 +41,9 @@ EXTRAS = {
     "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),
     "12-rl": ("rl", ("rankzero", "gymnasium")),
 }
-_ADDRESS = re.compile(r"git\+([^\s\"]+)")
+_ADDRESS = re.compile(r"(?:git\+|@ |quiet )(https?://[^\s\"]+?)(?=/releases/|[\s\"]|$)")
+#: What a release's workflow hands out (``.github/workflows/release.yml``).
+WHEEL = "{url}/releases/download/v{version}/rankzero-{version}-py3-none-any.whl"
 
 
 def address(root: Path = ROOT) -> str:
@@ -46,19 +51,25 @@ def address(root: Path = ROOT) -> str:
     return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
 
 
-def install_cell(url: str, page: str = "") -> str:
+def source(url: str, version: str = __version__) -> str:
+    """What pip installs: the wheel of a release, else the repository."""
+    return f"git+{url}" if ".dev" in version else WHEEL.format(url=url, version=version)
+
+
+def install_cell(url: str, page: str = "", version: str = __version__) -> str:
     """The source of the install cell of ``page``, the notebook's file name without ``.ipynb``."""
     page = page.removesuffix("-deeper")
     if page not in EXTRAS:
         condition = 'find_spec("rankzero") is None'
-        return TEMPLATE.format(condition=condition, requirement=f"git+{url}", modules="")
+        return TEMPLATE.format(condition=condition, requirement=source(url, version), modules="")
     extra, modules = EXTRAS[page]
     condition = f"None in map(find_spec, [{', '.join(map(json.dumps, modules))}])"
     needed = ", ".join(map(json.dumps, modules[1:]))
-    return TEMPLATE.format(condition=condition, requirement=f'"rankzero[{extra}] @ git+{url}"', modules=needed)
+    requirement = f'"rankzero[{extra}] @ {source(url, version)}"'
+    return TEMPLATE.format(condition=condition, requirement=requirement, modules=needed)
 
 
-def renewed(text: str, url: str, page: str = "") -> str:
+def renewed(text: str, url: str, page: str = "", version: str = __version__) -> str:
     """The notebook ``text`` with install cells and links for ``url``; ``page`` is the file name without ``.ipynb``."""
     notebook = nbformat.reads(text, as_version=4)
     cells = [cell for cell in notebook.cells if "install" in cell.metadata.get("tags", ())]
@@ -67,7 +78,7 @@ def renewed(text: str, url: str, page: str = "") -> str:
         for former in old - {url}:
             cell.source = cell.source.replace(former, url)
     for cell in cells:
-        cell.source = install_cell(url, page)
+        cell.source = install_cell(url, page, version)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 

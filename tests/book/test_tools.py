@@ -192,6 +192,21 @@ class TestInstallCells:
         assert new.cells[1].source == "https://new/y/blob/a and https://else/x"
 
     @pytest.mark.parametrize("page", ["", *install_cells.EXTRAS])
+    def test_a_page_of_a_release_installs_its_wheel(self, page):
+        """Kills a page of a release that installs what main has become; and back: a wheel that no longer fits."""
+        extra = install_cells.EXTRAS[page][0] if page else ""
+        wheel = "https://old/x/releases/download/v2.1.0/rankzero-2.1.0-py3-none-any.whl"
+        cell = install_cells.install_cell("https://old/x", page, "2.1.0")
+        assert (f'--quiet "rankzero[{extra}] @ {wheel}"\n' if page else f"--quiet {wheel}\n") in cell
+        install = nbformat.v4.new_code_cell(cell, id="install", metadata={"tags": ["install"]})
+        links = nbformat.v4.new_markdown_cell("https://old/x/blob/a", id="links")
+        text = nbformat.writes(nbformat.v4.new_notebook(cells=[install, links]))
+        new = nbformat.reads(install_cells.renewed(text, "https://new/y", page, "2.2.0.dev0"), as_version=4)
+        assert new.cells[0].source == install_cells.install_cell("https://new/y", page, "2.2.0.dev0")
+        assert "git+https://new/y" in new.cells[0].source
+        assert new.cells[1].source == "https://new/y/blob/a"
+
+    @pytest.mark.parametrize("page", ["", *install_cells.EXTRAS])
     def test_does_nothing_where_the_course_is(self, page):
         """The cell, as IPython runs it, installs when the package is missing and only then."""
         from IPython.core.inputtransformer2 import TransformerManager
@@ -207,7 +222,8 @@ class TestInstallCells:
         assert calls == []
         exec(compile(code.replace('"rankzero"', '"no_such_package"'), "cell", "exec"), {"get_ipython": Shell})
         extra = install_cells.EXTRAS[page][0] if page else ""
-        requirement = f'"rankzero[{extra}] @ git+https://new/y"' if page else "git+https://new/y"
+        source = install_cells.source("https://new/y")
+        requirement = f'"rankzero[{extra}] @ {source}"' if page else source
         assert calls == [("pip", f"install --quiet {requirement}")]
 
     @pytest.mark.parametrize("page", ["", *install_cells.EXTRAS])
