@@ -5,11 +5,12 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import accumulate, chain, combinations, pairwise
 
 import pytest
 import yaml
 
+from autograder import bank
 from autograder.sections import SECTIONS
 from demos import names
 from experiments.correction import Correction, worked
@@ -22,11 +23,25 @@ from rankzero.facts.ideas import IDEAS, named
 from rankzero.facts.models import MODELS
 from tools import reference
 from tools.common import BOOK, ROOT
-from tools.reference import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes
+from tools.reference import (
+    bibliography,
+    corrections,
+    formulas,
+    glossary,
+    hardware,
+    ideas,
+    models,
+    programs,
+    routes,
+    teaching,
+)
 from tools.reference.latex import latex
 from tools.reference.markup import command, dotted, inline, section_link, table
 
 ONE = Correction("3.8", "Start-ups", "An all-reduce takes 2 S/B.", "It takes longer.", (worked(abs, -2),), "A source")
+
+#: Tests that read all pages, which takes seconds: in one process.
+HOURS = pytest.mark.xdist_group("hours")
 
 
 class TestPages:
@@ -104,12 +119,15 @@ class TestIdeas:
         assert drawn.count("<path") == sum(len(idea.needs) for idea in IDEAS)
 
 
-class TestOpening:
-    def test_it_has_each_mark_once(self):
-        """Kills a map that nobody sees."""
-        opening = (BOOK / "intro.md").read_text(encoding="utf-8")
-        assert all(opening.count(mark) == 1 for mark in reference.OPENING_MARKS)
+@pytest.mark.parametrize("page", reference.MARKS)
+def test_a_page_has_each_of_its_marks_once(page):
+    """Kills a map that nobody sees."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    assert [mark for mark in reference.MARKS[page] if text.count(mark) != 1] == []
 
+
+@HOURS
+class TestOpening:
     @pytest.mark.parametrize(
         ("amounts", "parts", "cuts"),
         [([4, 1, 1, 1, 1], 2, [1]), ([1, 1, 1, 1, 4], 2, [4]), ([1, 2, 3], 3, [1, 2]), ([5], 1, [])],
@@ -131,6 +149,63 @@ class TestOpening:
             assert [n for part in ends for n in range(part[0], part[-1] + 1)] == [*range(1, 16)]
         serving = sum(found[number - 1] for number in routes.TOPICS["serving"])
         assert f"| serving | {serving:.0f} |" in shown
+
+
+@HOURS
+class TestTeaching:
+    def test_weeks_are_the_path_in_its_order(self):
+        """Kills a section, a summary or a milestone that is in no week, or in two."""
+        whole = sum(one.reading + one.work for one in routes.counted()) / 60
+        assert sum(unit.hours for unit in teaching.units()) == pytest.approx(whole)
+        for weeks in teaching.WEEKS:
+            parts = teaching.cut(teaching.units(), weeks)
+            assert len(parts) == weeks
+            assert tuple(chain.from_iterable(parts)) == teaching.units()
+        optional = {item.section for item in bank.builds() if item.bonus}
+        taught = {unit.section for unit in teaching.units()}
+        assert {item.section for item in bank.items() if not item.bonus} <= taught
+        assert optional - taught  # deeper pages are in no week
+
+    def test_a_milestone_is_due_after_the_sections_of_its_chapter(self):
+        due = {unit.system.id: at for at, unit in enumerate(teaching.units()) if unit.system}
+        assert due.keys() == {system.id for system in bank.systems()}
+        for at in due.values():
+            after = teaching.units()[at + 1 : at + 2]
+            assert [unit.section.partition(".")[2] for unit in after] in (["1"], [])
+
+    @pytest.mark.parametrize("weeks", [1, 2, 3, 4])
+    def test_no_other_weeks_are_more_even(self, weeks):
+        path = [teaching.Unit(f"1.{n}", hours, n in (3, 6)) for n, hours in enumerate((2, 1, 0.9, 1, 3, 1.2), 1)]
+        mean = sum(unit.hours for unit in path) / weeks
+
+        def cost(cuts: tuple[int, ...]) -> float:
+            parts = [path[start:end] for start, end in pairwise((0, *cuts, len(path)))]
+            uneven = sum((sum(unit.hours for unit in part) - mean) ** 2 for part in parts)
+            return uneven + teaching.WITHIN * sum(not part[-1].ends for part in parts)
+
+        found = tuple(accumulate(map(len, teaching.cut(path, weeks))))[:-1]
+        assert cost(found) == pytest.approx(min(map(cost, combinations(range(1, len(path)), weeks - 1))))
+
+    def test_too_many_weeks_are_refused(self):
+        with pytest.raises(ValueError, match="1 units cannot fill 2 weeks"):
+            teaching.cut([teaching.Unit("1.1", 1.0)], 2)
+
+    def test_shares_of_a_grade_are_shares_of_hours(self):
+        """Kills a table in which a bonus level counts, and one that leaves a kind of work out."""
+        work = sum(page.work for page in routes.counted()) / 60
+        assert sum(one.hours for one in teaching.works()) == pytest.approx(work)
+        levels = {system.id: teaching.graded_levels(system) for system in bank.systems()}
+        assert levels["14-rlhf"] == len(bank.systems()[2].levels) - 1
+        shares = re.findall(r"\| (\d+) % \|", teaching.worth())
+        assert len(shares) == len(teaching.works())
+        assert sum(map(int, shares)) == pytest.approx(100, abs=3)
+
+    def test_the_example_of_reasons_is_computed(self, monkeypatch):
+        """Kills an example whose design does not lie where it says."""
+        assert "18.3 s and 0.65 GPU-hours" in teaching.reasons()
+        monkeypatch.setattr(teaching, "FASTER", (3, 64, 8))
+        with pytest.raises(ValueError, match="no longer holds"):
+            teaching.reasons()
 
 
 class TestCorrections:

@@ -1,9 +1,9 @@
 """The reference pages, made while the book is built. An extension of Sphinx, named in ``_config.yml``.
 
 A page of ``book/reference/`` is a few lines of text around one mark, ``<!-- generated -->``; the module of this
-package that :data:`PAGES` names for it writes what stands there, from code that is tested. The opening page has marks
-of its own (:data:`OPENING_MARKS`). The chapters get what leads to those pages: an anchor at each section, and links at
-the end of each section that has corrections.
+package that :data:`PAGES` names for it writes what stands there, from code that is tested. The opening page and the
+instructors' page have marks of their own (:data:`MARKS`). The chapters get what leads to those pages: an anchor at each
+section, and links at the end of each section that has corrections.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from . import (
     routes,
     rules,
     takeaways,
+    teaching,
 )
 
 #: The pages in the order of the contents, and what writes the generated part of each.
@@ -59,6 +60,16 @@ OPENING_MARKS: dict[str, Callable[[], str]] = {
     "<!-- map -->": ideas.text,
     "<!-- routes -->": routes.text,
 }
+#: Pages with marks of their own.
+MARKS: dict[str, dict[str, Callable[[], str]]] = {
+    OPENING: OPENING_MARKS,
+    "book/instructors": {
+        "<!-- courses -->": teaching.courses,
+        "<!-- worth -->": teaching.worth,
+        "<!-- designs -->": teaching.designs,
+        "<!-- reasons -->": teaching.reasons,
+    },
+}
 MARK = "<!-- generated -->"
 _NUMBER = re.compile(r"^(\d+\.\d+) ")
 
@@ -78,14 +89,14 @@ def _read(app: Any, document: str, source: list[str]) -> None:
     name = document.removeprefix(FOLDER)
     if document.startswith(FOLDER) and name in PAGES:
         source[0] = fill(document, source[0], PAGES[name]())
-    for mark, write in OPENING_MARKS.items() if document == OPENING else ():
+    for mark, write in MARKS.get(document, {}).items():
         if mark in source[0]:
             source[0] = source[0].replace(mark, write())
 
 
 def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """All generated pages, since any module may change what they say; reading them again takes a second or two."""
-    return [name for name in (OPENING, *(f"{FOLDER}{name}" for name in PAGES)) if name in env.found_docs]
+    return [name for name in (*MARKS, *(f"{FOLDER}{name}" for name in PAGES)) if name in env.found_docs]
 
 
 def link(found: tuple[Correction, ...], folder: str = "") -> nodes.paragraph:
