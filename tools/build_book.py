@@ -67,7 +67,8 @@ def render(source: Path, output: Path, cache: Path, page: Path | None = None) ->
         "external_toc_path": str(contents(source, page, cache)),
         "nb_execution_cache_path": str(cache / "cache"),
         "html_static_path": [str(BOOK / "_static"), str(VENDOR.parent)],
-        "html_favicon": str(BOOK / "_static" / "favicon.svg"),
+        "html_favicon": str(BOOK / "_static" / "mark.svg"),
+        "html_logo": str(BOOK / "_static" / "mark.svg"),
         "latex_individualpages": False,
     }
     if page is not None:  # its links to the other pages lead nowhere

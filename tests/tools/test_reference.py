@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from autograder import bank
+from autograder.items import Build
 from autograder.sections import SECTIONS
 from demos import names
 from experiments.correction import Correction, worked
@@ -34,6 +35,7 @@ from tools.reference import (
     programs,
     routes,
     teaching,
+    why,
 )
 from tools.reference.latex import latex
 from tools.reference.markup import command, dotted, inline, section_link, table
@@ -149,6 +151,42 @@ class TestOpening:
             assert [n for part in ends for n in range(part[0], part[-1] + 1)] == [*range(1, 16)]
         serving = sum(found[number - 1] for number in routes.TOPICS["serving"])
         assert f"| serving | {serving:.0f} |" in shown
+
+
+class TestWhy:
+    def test_what_it_counts_is_counted(self):
+        """Kills a typed number of questions, functions, mistakes or levels."""
+        said = why.text()
+        builds = bank.builds()
+        questions = [item for item in bank.items() if not isinstance(item, Build)]
+        assert f"There are {len(questions):,} questions" in said
+        assert f"{len(builds)} functions to write or repair" in said
+        assert f"knows {sum(len(item.slips) for item in builds):,} wrong versions" in said
+        assert f"on {sum(map(teaching.graded_levels, bank.systems()))} levels" in said
+        assert f"[{len(every())} numbers" in said
+
+    def test_as_many_neighbours_are_named_as_it_says(self):
+        assert "none of the four" in why.text()
+        assert len(why.NEIGHBOURS) == 4
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        "form", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda p: p.stem
+    )
+    def test_a_form_asks_something_and_names_each_field_once(self, form):
+        """Kills a form that GitHub refuses: a field without id or label, or two of one name."""
+        asked = yaml.safe_load(form.read_text(encoding="utf-8"))
+        assert {"name", "description", "body"} <= asked.keys()
+        names = [field["id"] for field in asked["body"]]
+        assert len({*names}) == len(names) > 0
+        assert all(field["attributes"]["label"] for field in asked["body"])
+        assert {field["type"] for field in asked["body"]} <= {"input", "textarea", "dropdown", "checkboxes"}
+
+    def test_a_wrong_number_is_reported_with_page_claim_and_source(self):
+        form = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/wrong-number.yml").read_text(encoding="utf-8"))
+        needed = [field["id"] for field in form["body"] if field["validations"]["required"]]
+        assert needed == ["page", "claim", "source"]
 
 
 @HOURS

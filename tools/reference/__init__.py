@@ -35,6 +35,7 @@ from . import (
     rules,
     takeaways,
     teaching,
+    why,
 )
 
 #: The pages in the order of the contents, and what writes the generated part of each.
@@ -57,6 +58,7 @@ OPENING = "book/intro"
 OPENING_MARKS: dict[str, Callable[[], str]] = {
     "<!-- begin -->": begin.text,
     "<!-- first run -->": first_run.text,
+    "<!-- why -->": why.text,
     "<!-- map -->": ideas.text,
     "<!-- routes -->": routes.text,
 }
@@ -124,8 +126,14 @@ def _mark(app: Any, tree: nodes.document) -> None:
                     section += link(found, "../" * (document.count("/") - 1))
 
 
+def _named(app: Any, config: Any) -> None:
+    """The name of the book beside its mark, which the theme would show in place of the name."""
+    config.html_theme_options.setdefault("logo", {"text": config.html_title})
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Connect the extension; called by Sphinx."""
+    app.connect("config-inited", _named)
     app.connect("source-read", _read)
     app.connect("env-get-outdated", _outdated)
     app.connect("doctree-read", _mark)

@@ -1,4 +1,4 @@
-"""The button on the opening page that leads to the first chapter."""
+"""The course's mark on the opening page, and the button that leads to the first chapter."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from .markup import inline
 
 
 def text() -> str:
-    """The button, as HTML."""
+    """The mark and the button, as HTML."""
     first = CHAPTERS[0]
-    return f'<p class="rz-begin"><a href="{first.page}.html">Begin: chapter 1, {inline(first.title)}</a></p>\n'
+    mark = '<img class="dark-light" src="../_static/mark.svg" alt="" width="44" height="44"/>'
+    return f'<p class="rz-begin">{mark}<a href="{first.page}.html">Begin: chapter 1, {inline(first.title)}</a></p>\n'
