@@ -70,7 +70,7 @@ _ESTIMATE_SAYS = (
     "Two outcomes. The policy draws each of them half the time, the reference the first one a quarter of the time.",
     "k1 is the log-ratio: 0.693 for the first outcome, -0.405 for the second. Its mean, the green line, is the KL.",
     "k2, half its square, is never negative. Its mean is 0.161, not the KL.",
-    "k3 = e^-k1 - 1 + k1 is never negative either, and its mean is the KL again, from two nearly equal numbers.",
+    "k3 = e^-k1 - 1 + k1 is never negative either, and its mean is the KL again, from two numbers closer together.",
 )
 
 # Arrows

@@ -45,16 +45,16 @@ QUESTIONS = (
         simulate=spent,
         derivation=(
             "All three choices spend nats to gain score, and the score stays honest for a few of them only. A short "
-            "training hardly leaves the reference, so at first the price makes no difference. The longer the run, the "
-            "higher the price that is best: it holds the actor where the reward still agrees with the judge, and more "
-            "iterations make it better there instead of taking it further."
+            "training hardly leaves the reference, so at first the price makes no difference. A long run needs one: it "
+            "holds the actor where the reward still agrees with the judge, and more iterations make it better there "
+            "instead of taking it further."
             "\n\n"
-            "Best of four is the only way up from there, with fewer iterations and the highest price. It goes "
-            "a nat further by itself, so training should have stopped short. Best of sixteen goes too far: it finds "
-            "the answer with the highest score, and among sixteen good ones that is the one about which the reward is "
-            "wrong. After 5 iterations or more, with any price, the worse run is judged lower with sixteen than with "
-            "four, and its score is higher. These are two runs and 96 prompts for each: a third run could turn "
-            "differences of a few hundredths around."
+            "Best of four is the only way up from there, with fewer iterations and the highest price. It goes a "
+            "nat or two further by itself, so training should have stopped short. Best of sixteen goes too far: it "
+            "finds the answer with the highest score, and among sixteen good ones that is the one about which the "
+            "reward is wrong. After 5 iterations or more, with any price above 0, the worse run is judged lower with "
+            "sixteen than with four, and its score is higher. These are two runs and 96 prompts for each: a third run "
+            "could turn differences of a few hundredths around."
         ),
     ),
     Choice(

@@ -17,12 +17,12 @@ QUESTIONS = (
             "always: with 2,000 pairs the errors cancel",
         ),
         correct=0,
-        derivation="The annotator errs at random, mostly where two responses are nearly as good as each other. A model "
-        "cannot remember each pair's error; it has to find one score for each response that suits many pairs, and "
-        "errors in both directions cancel. Near-ties it still gets wrong sometimes.",
+        derivation="The annotator errs at random, mostly where two responses are nearly as good as each other. In six "
+        "passes a model does not learn each pair's error by heart; it finds one score for each response that suits "
+        "many pairs, and errors in both directions cancel. Near-ties it still gets wrong sometimes.",
         slips={
             1: "It does not copy each label. It fits one score for each response to many pairs, and errors cancel.",
-            2: "Errors that do not depend on the text cannot be learned: no feature predicts them.",
+            2: "No feature predicts errors that do not depend on the text: on fresh pairs they do not come back.",
             3: "They cancel on average, not to the last one; near-ties stay hard.",
         },
     ),

@@ -22,7 +22,7 @@ QUESTIONS = (
         "one at every place.",
         slips={
             1: "There are: a pass gives logits after every token, those after the last one speak of what comes next.",
-            2: "The row of tokens was not shifted along: each number belongs to a pair that does not occur.",
+            2: "The row of tokens was not shifted along: each number is the chance of a word right behind itself.",
             3: "Each place asks the logits after a word about that word itself: all are wrong.",
         },
     ),

@@ -11,7 +11,7 @@ QUESTIONS = (
         title="A penalty that pays",
         section="13.4",
         options=(
-            "k1 of one sample may be negative; only its mean over many is a KL divergence.",
+            "k1 of one sample may be negative; only its mean over all that may be drawn is a KL divergence.",
             "The reference has a fault: a KL divergence is never negative.",
             "beta is too small.",
             "The response should have been masked.",

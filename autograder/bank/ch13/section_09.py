@@ -19,11 +19,11 @@ QUESTIONS = (
         correct=0,
         derivation="A reward that is climbed shows that the direction of a step is right on average, and seven faults "
         "leave it so. With the sign of the advantage turned it falls, and with unshifted logits nothing is learned. "
-        "Two faults undo the price on distance: then the reward rises further than it should, and the judge, whom "
+        "Two faults undo the price on distance: then the reward rises much further than it should, and the judge, whom "
         "nobody asks, falls.",
         slips={
             1: "Most faults leave the average direction of a step as it was.",
-            2: "Slower than what? A single curve has nothing beside it, and these curves lie among the right ones.",
+            2: "Slower than what? A single curve has nothing beside it, and only one of these lies lower.",
             3: "With the advantage's sign turned the step goes down.",
         },
     ),
