@@ -109,6 +109,7 @@ def test_code_fits_the_column(path):
     assert [(name, line) for name, line in lines if len(line) > WIDTH] == []
 
 
+@pytest.mark.proof(part="guides")
 def test_a_source_can_be_shown(path):
     """A cell with the tag ``source`` names a function that the page imports and that stands in its file."""
     shown(nbformat.read(path, as_version=4))

@@ -125,6 +125,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.proof(part="guides")
 def test_a_referee_who_is_asked_for(tmp_path):
     """Chapter 3: with TORCH_DISTRIBUTED_DEBUG=DETAIL the first and the third breach are named, the second is not."""
     (tmp_path / "breaches.py").write_text(BREACHES, encoding="utf-8")

@@ -91,6 +91,7 @@ class TestBundle:
         bundle.write(tmp_path)
         assert json.loads((tmp_path / "start.json").read_text())["house"] != told["house"]
 
+    @pytest.mark.proof(part="guides")
     @pytest.mark.parametrize("worker", ["rank", "broker"])
     def test_a_worker_of_a_rank_needs_no_more_than_its_bundle(self, tmp_path, worker):
         """Kills a page whose ranks do not start: what they import is there, and nothing beside the standard library."""
@@ -382,6 +383,7 @@ class TestCheck:
             signal.signal(signal.SIGINT, before)
         assert found == check.Count(passed=1, failed=1, skipped=1)
 
+    @pytest.mark.proof(part="guides")
     def test_what_fails_beside_others_is_run_again_alone(self, tmp_path, capsys, monkeypatch):
         """A test that passes alone counts as passed and is named; one that fails again has failed."""
         monkeypatch.setattr(check, "REPORTS", tmp_path / "reports")

@@ -26,6 +26,8 @@ TEXTS = {
     name: (ROOT / place.replace(".", "/")).with_suffix(".py").read_text("utf-8")
     for name, place in demos.names().items()
 }
+#: In ``make test`` one demo of each chapter is run to its end; ``make proof`` runs all.
+FIRST = {place.split(".")[1]: name for name, place in sorted(demos.names().items(), reverse=True)}
 #: These load what they run through a module of their own.
 THROUGH = {"server": "PrefixPool", "openai_client": "PrefixPool", "load": "PrefixPool"}
 THROUGH |= {"own_engine": "EngineCore"}
@@ -166,7 +168,13 @@ def test_a_name_that_is_no_demo_s_ends_in_one_line(capsys):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+def tried(names: list[str]) -> list:
+    """Names of demos, those that are not the first of their chapter for the proof."""
+    proof = pytest.mark.proof(part="runs")
+    return [pytest.param(name, marks=[] if name in FIRST.values() else proof) for name in names]
+
+
+@pytest.mark.parametrize("name", tried(NAMES))
 def test_a_quick_run_passes_its_own_check_and_saves_what_it_can(name):
     """The table; the picture is drawn if there is one: the command line takes its name exactly then."""
     found = quick(name)
@@ -178,7 +186,7 @@ def test_a_quick_run_passes_its_own_check_and_saves_what_it_can(name):
     assert (".png" in command_line(name)[0].format_help()) == found.pictured
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if re.search(r"\.code\b", TEXTS[name])])
+@pytest.mark.parametrize("name", tried([name for name in NAMES if re.search(r"\.code\b", TEXTS[name])]))
 def test_a_part_that_is_not_written_ends_in_its_sentence(name, capsys):
     """It is a part that the demo asks for."""
     assert run(name, "--quick", "--code", "labs", *few(name)) == 1
@@ -224,12 +232,14 @@ def test_a_demo_is_short():
     assert [name for name, text in TEXTS.items() if len(text.splitlines()) > 80] == []
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("arguments", [["--ranks", "1"], ["--ranks", "3", "--elements", "2"], ["--elements", "0"]])
 def test_the_ring_takes_awkward_sizes(arguments):
     """One rank, fewer elements than ranks, none at all."""
     assert run("ring", "--quick", *arguments) == 0
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("counts", ["5", "3,3", "0,4,1"])
 def test_the_mean_takes_equal_unequal_and_empty_ranks(counts, capsys):
     assert run("distributed_mean", "--counts", counts) == 0
@@ -237,6 +247,7 @@ def test_the_mean_takes_equal_unequal_and_empty_ranks(counts, capsys):
     assert (float(plain.split()[-1]) < 1e-9) == (len(set(counts.split(","))) == 1)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("reduction", ["sum", "avg", "product", "min", "max"])
 def test_the_sheet_takes_every_reduction_and_root(reduction):
     assert run("collective_sheet", "--ranks", "3", "--root", "2", "--reduction", reduction) == 0

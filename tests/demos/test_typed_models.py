@@ -35,6 +35,7 @@ training_plan | --model LLAMA3_8B | --parameters {SMALL}
 """
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("line", PAIRS.strip().splitlines())
 def test_numbers_say_the_same_as_the_name(line, tmp_path):
     sizes = {"SHAPE": SHAPE, "SPARSE": SPARSE, "COUNT": COUNT, "MIXED": MIXED, "SMALL": LLAMA3_8B.parameters}
@@ -44,6 +45,7 @@ def test_numbers_say_the_same_as_the_name(line, tmp_path):
     assert table(tmp_path, demo, *shlex.split(typed)) == found
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     "job",
     [

@@ -59,6 +59,7 @@ def behind(line: ideas.Line, boxes) -> list[str]:
     ]
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize("width", [ideas.WIDTH, ideas.PHONE])
 @pytest.mark.parametrize("known", [IDEAS, CROWDED], ids=["the course", "crowded"])
 def test_no_line_runs_behind_a_box(known, width):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from autograder import bank
 from autograder.items import Build
 from autograder.learner import card_frame, function_cards, reference
@@ -62,6 +64,7 @@ def test_a_finished_page_is_left_alone(monkeypatch):
     assert narrowed(once) == once
 
 
+@pytest.mark.proof(part="bank")
 def test_every_reference_fits_and_is_the_same_program():
     sources = {reference.source_of(item) for item in bank.builds() if isinstance(item, Build)}
     wide = sorted(source for source in sources if narrow_references._wide(source))

@@ -230,6 +230,7 @@ def test_the_page_fetches_what_a_check_lacks(tmp_path, monkeypatch):
     assert not {"rankzero/__init__.py", "rankzero/facts/units.py"} & files.keys()
 
 
+@pytest.mark.proof(part="guides")
 def test_every_chapter_has_such_cells():
     """Kills an analysis that a new form of cell makes blind. The functions of chapters 7 and 13 need torch,
     ranks or a deep page.

@@ -55,6 +55,7 @@ def test_no_key_lets_a_slip_pass(item, slip):
         assert sum(fault is not None for fault in faults) >= (1 if "raise" in slip.sentence else 2), key
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize("item", ITEMS, ids=named)
 def test_slips_differ_from_each_other_and_are_complete_in_themselves(item):
     """The source of each alone can be handed in."""

@@ -82,6 +82,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(("identifier", "what", "program"), WRONG, ids=[f"{one[0]}: {one[1]}" for one in WRONG])
 def test_a_wrong_program_fails_with_every_key(identifier, what, program):
     item: Any = bank.find(identifier)

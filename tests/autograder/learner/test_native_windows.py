@@ -63,6 +63,7 @@ print(vars(world.launch.forkserver)["_forkserver"])
 """
 
 
+@pytest.mark.proof(part="bank")
 def test_a_world_is_refused_in_one_sentence(said):
     assert said["refusals"].splitlines() == [
         systems.WITHOUT_FORK,

@@ -83,6 +83,7 @@ WIRES = st.recursive(
 )
 
 
+@pytest.mark.proof(part="bank")
 @given(WIRES)
 @settings(max_examples=500, deadline=None)
 def test_whatever_comes_off_the_wire_is_a_value_or_malformed(wire):

@@ -99,6 +99,7 @@ def test_there_are_items_and_wrong_programs_of_each():
     assert {item.id for item, _ in PROGRAMS} == {item.id for item in ITEMS}
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize("item", HELD)
 def test_the_reference_passes(item, judged):
     """On the stand-in, the answers are those of torch, but for the rounding that the item allows."""

@@ -201,6 +201,7 @@ def test_calls_that_do_not_fit_are_named(page):
     )
 
 
+@pytest.mark.proof(part="bank")
 def test_printed_lines_come_with_their_rank_and_floods_are_cut(page):
     code = textwrap.dedent("""\
         def floods():

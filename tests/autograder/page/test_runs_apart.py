@@ -28,6 +28,7 @@ def page():
         yield opened
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize("name", ["hierarchical_all_reduce", "uncut_all_reduce"])
 def test_what_a_module_keeps_belongs_to_one_run(page, name):
     """Kills groups of an earlier run: this module makes its groups once in a process and keeps them."""

@@ -280,6 +280,7 @@ def test_an_engine_that_attacks_its_driver_gains_nothing(runners, name):
     assert name != "looks for the grader" or wrong.endswith(": []")
 
 
+@pytest.mark.proof(part="systems")
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_count_that_cannot_be_right_is_no_figure(runners, name):
     verdict = judged(runners, RLHF, len(LOOPS) + list(COUNTS).index(name), LOOP)

@@ -18,6 +18,7 @@ from tests.autograder.running.test_survival import DAMAGE, STEPS, source, verdic
 alone = test_survival.alone
 
 
+@pytest.mark.proof(part="systems")
 @pytest.mark.parametrize("place", [STEPS, DAMAGE])
 def test_a_survivor_that_forgets_how_far_it_was_reads_so(alone, place):
     """Kills: "resumed from a file that was not intact" for whoever never sets ``job.done``."""
@@ -45,6 +46,7 @@ def played(job: Drawn, weigh) -> Played:
 COUNTS = [3, 1, 2]
 
 
+@pytest.mark.proof(part="systems")
 @pytest.mark.parametrize(
     ("weigh", "words"),
     [

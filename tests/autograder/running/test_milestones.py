@@ -314,6 +314,7 @@ def test_what_hands_back_no_network_is_told_so(body, monkeypatch):
 # The command.
 
 
+@pytest.mark.proof(part="systems")
 def test_the_stub_is_not_written_and_a_key_that_was_drawn_is_said(capsys, monkeypatch):
     monkeypatch.delenv("AUTOGRADER_KEY", raising=False)
     assert main(["milestone", str(verifying.room("labs"))]) == 0

@@ -131,6 +131,7 @@ def test_another_right_engine_has_every_level(program):
     assert {place: verdict(player, place).wrong for place in range(8)} == dict.fromkeys(range(8), "")
 
 
+@pytest.mark.proof(part="systems")
 def test_an_engine_has_the_levels_that_it_has_written():
     """Kills: levels that need one another."""
     less = inspect.getsource(another_server)
@@ -197,6 +198,7 @@ class EngineCore:
     assert words in verdict(play(text), ALONE).wrong
 
 
+@pytest.mark.proof(part="systems")
 def test_text_comes_in_the_pass_that_makes_it():
     """Kills: an engine that sends an answer when it is whole."""
     slow = source("solutions").replace(
@@ -228,6 +230,7 @@ def test_each_level_is_drawn_by_the_key():
         assert loads(KEY, place) != loads(b"other", place)
 
 
+@pytest.mark.proof(part="systems")
 def test_answers_are_those_of_the_model_and_a_form_is_json():
     """The twin, once more: all tokens by the model alone, without a cache, and texts of whole characters."""
     for place in (STOPS, LEAVING):
@@ -304,6 +307,7 @@ class EngineCore:
     assert verdict(play(text), ALONE).wrong == "A pass has no pieces."
 
 
+@pytest.mark.proof(part="systems")
 def test_the_reference_alone_decides_what_its_figures_are():
     (load,) = loads(KEY, MANY)
     desk = reference(load)

@@ -194,6 +194,7 @@ def small() -> System:
     return replace(TRAINER, levels=TRAINER.levels[:1])
 
 
+@pytest.mark.proof(part="systems")
 def test_the_command_prints_a_sheet(capsys, key, monkeypatch, forked):
     monkeypatch.setattr(bank, "systems", lambda: (small(),))
     command = ["milestone", str(verifying.room("solutions")), "--only", "07-trainer", "--sandbox", "none"]

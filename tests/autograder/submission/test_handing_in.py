@@ -259,6 +259,7 @@ def test_names_of_one_cell_hold_in_the_next_and_a_broken_cell_is_no_silence():
     assert typed == {"a": (7,), "b": (None,)}
 
 
+CORPUS = pytest.mark.proof(part="corpus")
 HUGE = {
     "letters": "'" + "y" * (5 * 10**5) + "'",
     "through a name": "z",
@@ -269,7 +270,7 @@ HUGE = {
 
 @pytest.mark.parametrize("kind", HUGE)
 @pytest.mark.parametrize(
-    "item", ["03-steps", "05-design-30b", pytest.param("03-ring-guess", marks=pytest.mark.proof(part="corpus"))]
+    "item", ["03-steps", *(pytest.param(item, marks=CORPUS) for item in ("05-design-30b", "03-ring-guess"))]
 )
 def test_of_a_huge_answer_at_most_eighty_letters_are_repeated(kind, item, tmp_path, capsys):
     """Kills: a megabyte on the screen of the instructor, and a grader that fails at a number of many digits."""

@@ -17,6 +17,7 @@ def test_the_number_grows_from_rank_to_rank(ranks, tmp_path):
     assert all(hop > 0 for hop in hops[1:])
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("pattern", "ranks", "waits"),
     [
@@ -37,6 +38,7 @@ def test_a_deadlock_that_does_not_happen_is_a_failure(monkeypatch, capsys):
     assert "NO" in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("policy", "line"), [("parity", "parity: 3 rounds, 0 of 5"), ("all_send", "all_send: 0 rounds")]
 )
@@ -47,6 +49,7 @@ def test_the_ring_of_blocking_calls(policy, line, tmp_path, capsys):
     assert line in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="runs")
 def test_both_relays_are_measured(tmp_path):
     rows = table(tmp_path, "pipelined_relay", "--quick", "--ranks", "3", "--chunks", "1,5", "--blocking")
     assert [(row["way"], int(row["chunks"])) for row in rows] == [
@@ -93,6 +96,7 @@ def own_loss(stage, inputs, targets, shape):
     return float(loss) if rank == ranks - 1 else None
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("demo", "name", "wrong", "arguments"),
     [

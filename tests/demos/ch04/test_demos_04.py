@@ -14,6 +14,7 @@ from solutions.ch04.all_reduce_algorithms import double_binary_tree
 # Reading a machine.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_says_that_it_is_one(name, tmp_path, capsys):
     rows = table(tmp_path, "topology", "--sample", name)
@@ -129,5 +130,6 @@ def test_a_crossover_that_is_none_is_status_1(found_out):
     found_out("cost_curves", "crossover_bytes", lambda right: lambda *_, **__: 256e3)
 
 
+@pytest.mark.proof(part="runs")
 def test_a_fit_that_is_not_the_best_is_status_1(found_out):
     found_out("fit_link", "fit_alpha_beta", lambda right: lambda sizes, seconds: (1e-3, 1e6), "--quick")

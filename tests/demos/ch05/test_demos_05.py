@@ -34,6 +34,7 @@ def test_unequal_ranks_learn_like_one_process(tmp_path):
     ]
 
 
+@pytest.mark.proof(part="runs")
 def test_equal_ranks_hide_that_a_mean_is_plain(tmp_path):
     rows = table(tmp_path, "gradient_sync", "--quick", "--ranks", "2", "--rows", "3")
     assert all(float(row["off after a plain mean"]) < 1e-12 for row in rows)
@@ -90,6 +91,7 @@ def test_a_target_out_of_reach_is_status_1(monkeypatch, capsys):
     assert "never" in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="runs")
 def test_the_noise_rule_takes_the_measured_noise():
     assert run("batch_scaling", "--quick", "--rule", "noise") == 0
 
@@ -100,11 +102,13 @@ def test_staleness_counts_the_updates_of_others():
     assert staleness_of([1, 1, 2]) == [0, 0, 2]
 
 
+@pytest.mark.proof(part="runs")
 def test_one_worker_is_never_late(tmp_path):
     rows = table(tmp_path, "parameter_server", "--quick", "--work", "1")
     assert [float(row["mean staleness"]) for row in rows] == [0, 0]
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("demo", "more"), [("ddp", ["--unequal", "--ranks", "2"]), ("gradient_sync", ["--rows", "4,1"])]
 )

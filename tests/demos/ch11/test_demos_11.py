@@ -20,6 +20,7 @@ def test_a_round_is_printed(capsys):
     assert "acceptance 0." in out
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_sampler_is_found(name, capsys):
     assert run("speculative", "--quick", "--wrong", name) == 0
@@ -55,6 +56,7 @@ def test_a_schema_of_ones_own(tmp_path, capsys):
     assert "the last text: [" in capsys.readouterr().out
 
 
+@pytest.mark.proof(part="runs")
 def test_invalid_texts_are_status_1(monkeypatch, capsys):
     """A judge that finds fault with every text."""
     monkeypatch.setattr(combined, "json_fault", lambda text, schema: "no")
@@ -82,6 +84,7 @@ def once(right):
     return lambda acceptance, k, c, v=1.0: right(acceptance, k, c / k if k else 0.0, v)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("demo", "name", "change"),
     [

@@ -8,6 +8,7 @@ import pytest
 from demo_runs import run, table
 
 
+@pytest.mark.proof(part="runs")
 def test_a_form_fits_at_every_limit(tmp_path, capsys):
     rows = table(tmp_path, "constrained", "--samples", "60", "--max-tokens", "40")
     said = capsys.readouterr().out

@@ -77,6 +77,7 @@ def test_the_server_keeps_forms():
     assert json_fault(found.choices[0].message.content, SCHEMA) is None
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", ["openai_client", "load"])
 def test_clients_of_a_running_server(name, tmp_path):
     with serving.start("solutions", slots=2) as running:

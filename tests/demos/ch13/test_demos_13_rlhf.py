@@ -33,6 +33,7 @@ def test_models_are_kept(tmp_path, monkeypatch, capsys):
     assert run("rlhf", "--cache", str(tmp_path), "--iterations", "2") == 0
 
 
+@pytest.mark.proof(part="runs")
 def test_prices_are_compared(tmp_path, capsys):
     rows = table(tmp_path, "reward_hacking", "--quick", "--betas", ".5,0,.1")
     assert [float(row["beta"]) for row in rows] == [0, 0.5]
@@ -55,6 +56,7 @@ def test_the_sweep_is_stored(tmp_path, monkeypatch, capsys):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["best.json", "sweep.json"]
 
 
+@pytest.mark.proof(part="runs")
 def test_an_actor_that_climbs_down_is_status_1(found_out):
     def down(right):
         def loss(*args, **kwargs):
@@ -66,6 +68,7 @@ def test_an_actor_that_climbs_down_is_status_1(found_out):
     assert "the score has risen: NO" in found_out("rlhf", "policy_loss", down, "--quick")
 
 
+@pytest.mark.proof(part="runs")
 def test_a_price_without_effect_is_status_1(monkeypatch, capsys):
     """The demo takes the loop of ``rlhf``, with its parts."""
     part = rlhf.part

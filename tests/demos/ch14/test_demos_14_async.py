@@ -6,6 +6,7 @@ import pytest
 from demo_runs import table
 
 
+@pytest.mark.proof(part="runs")
 def test_a_bound_of_zero_is_on_policy(tmp_path, capsys):
     rows = table(tmp_path, "async_rlhf", "--quick", "--max-staleness", "0", "--correction", "none")
     assert len(rows) == 6

@@ -69,6 +69,7 @@ def counts(spec: dict) -> dict[tuple[str, str], int]:
     return {(cell["axis"], cell["what"]): cell["number"] for cell in rows(spec, 1)}
 
 
+@pytest.mark.proof(part="runs")
 @settings(max_examples=4, deadline=None)
 @given(plans)
 def test_every_state_of_the_first_explorer_is_a_chart(state):
@@ -141,6 +142,7 @@ def test_the_picture_holds_every_rank_in_its_place(state):
     assert {len(group) for group in by_group.values()} == {state[state["axis"]]}
 
 
+@pytest.mark.proof(part="runs")
 @settings(deadline=None)
 @given(layouts)
 def test_groups_that_leave_a_node_are_counted_as_by_hand(state):

@@ -168,6 +168,7 @@ def test_every_way_of_working_is_measured():
         assert all(0 < cores < 64 for cores in by_way.values())
 
 
+@pytest.mark.proof(part="runs")
 def test_threads_that_share_a_lock_keep_one_core_busy():
     """Whatever else the machine does: it can lower the number and never raise it."""
     assert workers.busy_cores(workers=2, products=1, repeats=2)["Python loop"]["2 threads"] < 1.2
@@ -187,6 +188,7 @@ def test_processes_are_there_at_the_same_time():
 # FLOPs and bytes.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("config", [GPTConfig(), SMALL, GPTConfig(layers=3, heads=4, kv_heads=2, context=32)])
 def test_counted_flops_are_those_of_the_formula(config):
     """2 N T + 4 L width s T, exactly; and the whole step three times that."""
@@ -252,6 +254,7 @@ def strong() -> list[scaling_runs.Measured]:
     return scaling_runs.scaling_runs(ranks=(1, 2, 4), batch=4, steps=2, config=SMALL)
 
 
+@pytest.mark.proof(part="runs")
 def test_the_same_problem_has_the_same_losses_on_any_number_of_ranks(strong):
     """Strong scaling: kills ranks that all train on the same rows, and gradients that are summed and not averaged."""
     alone = strong[0].losses
@@ -269,6 +272,7 @@ def test_a_step_is_compute_and_collectives(strong):
         assert one.compute + one.collectives == one.step
 
 
+@pytest.mark.proof(part="runs")
 def test_weak_scaling_keeps_the_work_of_a_rank():
     runs = scaling_runs.scaling_runs(ranks=(1, 2), batch=2, steps=1, weak=True, config=SMALL, rounds=2)
     assert [one.batch for one in runs] == [2, 4]

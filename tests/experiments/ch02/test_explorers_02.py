@@ -61,6 +61,7 @@ def test_every_ring_is_a_chart(state):
     assert drawn(rings_of_calls(**state)).startswith("<svg")
 
 
+@pytest.mark.proof(part="runs")
 @settings(max_examples=4, deadline=None)
 @given(messages)
 def test_every_message_is_a_chart(state):
@@ -121,6 +122,7 @@ def programs(draw) -> list[list[tuple[str, int]]]:
     return found
 
 
+@pytest.mark.proof(part="runs")
 @settings(max_examples=300, deadline=None)
 @given(programs(), st.booleans())
 def test_rounds_are_those_of_the_simulator(given_programs, eager):

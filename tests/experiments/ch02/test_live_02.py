@@ -24,6 +24,7 @@ from solutions.ch02.point_to_point import chunked_relay, relay
 # Mismatches
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.skipif(
     not torch.__version__.startswith(mismatches.OBSERVED_WITH), reason="the outcomes belong to another version"
 )
@@ -52,6 +53,7 @@ def test_another_outcome_is_told_from_that_of_the_catalogue(outcome, name):
 # Programs on real ranks
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_real_ranks_are_stuck_where_the_simulator_says(name):
     assert play(CATALOGUE[name], timeout=60.0) == simulate(CATALOGUE[name])[1]
@@ -130,6 +132,7 @@ def test_diaries_and_messages_share_a_clock():
 # The relay in chunks
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("elements", "chunks"), [(0, 3), (10, 4), (3, 5)])
 def test_a_blocking_relay_brings_the_tensor_to_every_rank(elements, chunks):
     x = torch.arange(elements)  # the others receive into buffers of their own
@@ -220,6 +223,7 @@ def uncut() -> split_runs.Split:
     return split_runs.uncut_step(SMALL)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_a_cut_model_has_the_loss_and_the_gradients_of_the_whole(ranks, uncut):
     cut = split_runs.split_step(ranks, config=SMALL)

@@ -44,6 +44,7 @@ def grids(spec: dict) -> list[list[dict]]:
     return [view["data"]["values"] for view in spec["vconcat"][0]["hconcat"]]
 
 
+@pytest.mark.proof(part="runs")
 @settings(max_examples=4, deadline=None)
 @given(states)
 def test_every_state_of_the_first_explorer_is_a_chart(state):

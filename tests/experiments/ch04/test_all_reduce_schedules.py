@@ -41,6 +41,7 @@ def levels(ranks):
 # Every rank ends with the sum.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [*range(1, 14), 16, 17, 24, 32])
 def test_every_rank_ends_with_the_sum(ranks):
     """Whatever the algorithm, the cutting and the size: each contribution once (a second one is refused on the way)."""
@@ -76,6 +77,7 @@ def test_half_of_an_all_reduce_is_not_complete():
 # Times, against the closed forms.
 
 
+@pytest.mark.proof(part="runs")
 @settings(deadline=None, max_examples=200)
 @given(st.integers(1, 12), SIZES, BANDWIDTHS, LATENCIES)
 def test_ring_takes_its_closed_form(ranks, block, bandwidth, latency):
@@ -125,6 +127,7 @@ def test_relay_takes_its_closed_form_and_a_chain_twice_that(ranks, chunks, block
 # The double tree.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [*range(3, 20), 31, 33, 64])
 @pytest.mark.parametrize("chunks", [1, 2, 3, 8, 17])
 def test_double_tree_steps(ranks, chunks):
@@ -149,6 +152,7 @@ def test_double_tree_lies_between_the_limit_and_the_bound(ranks, pairs, block, b
     assert limit * (1 - 1e-9) <= seconds <= bound * (1 + 1e-9)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [3, 8, 16, 24])
 def test_double_tree_tends_to_two_messages_per_byte(ranks):
     """Without latency, the excess over 2 S/B halves when the chunks double."""
@@ -160,6 +164,7 @@ def test_double_tree_tends_to_two_messages_per_byte(ranks):
     assert excess[-1] <= 2 * (levels(ranks) - 1) / 128
 
 
+@pytest.mark.proof(part="runs")
 def test_double_tree_with_the_best_chunks_is_near_the_limit():
     """4 GB, 8 ranks, 50 GB/s, 5 µs: less than 3 % above the closed form, and far below the unpipelined tree."""
     network = Network(50 * GB, 5 * us)
@@ -239,6 +244,7 @@ def test_chunks_have_whole_bytes(ranks, message_bytes):
     assert sum(book.sent(rank) for rank in range(ranks)) == 2 * (ranks - 1) * message_bytes
 
 
+@pytest.mark.proof(part="runs")
 def test_many_ranks_and_chunks_and_a_picture():
     """64 ranks and 64 chunks; and a small run drawn."""
     run = simulate_all_reduce("double_tree", 64 * 10**6, 64, Network(50 * GB, 5 * us), 64)

@@ -67,6 +67,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("explorer", "states"), [(two_trees, trees), (which_wins, links), (levels, clusters)])
 def test_every_state_is_a_chart(explorer, states):
     @settings(max_examples=4, deadline=None)

@@ -148,6 +148,7 @@ def _sum_in_levels(function, elements: int, ranks_per_node: int) -> list[float]:
     return total.flatten().tolist()
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("ranks", "shapes"), [(4, ((7, 2), (8, 4), (5, 1))), (2, ((1, 2),))])
 def test_levels_give_the_sum(ranks, shapes):
     """Shapes: elements, and ranks of a node."""

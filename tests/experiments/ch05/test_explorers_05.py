@@ -78,6 +78,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("explorer", "states"), [(hiding, jobs), (learning_rates, rates), (slices, models), (few_bits, numbers)]
 )
@@ -93,6 +94,7 @@ def test_every_state_is_a_chart(explorer, states):
 # Hiding.
 
 
+@pytest.mark.proof(part="runs")
 @settings(deadline=None, max_examples=50)
 @given(jobs)
 def test_streams_are_drawn_as_they_run(state):
@@ -159,6 +161,7 @@ def test_titles_say_what_fits(state, said):
 # Few bits.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("name", "gradients"), [("tiny language model", tiny_gradients), ("12-layer tanh network", deep_tanh_gradients)]
 )

@@ -50,6 +50,7 @@ def _one_gradient(forward: bool, backward: bool) -> float:
     return float(model.weight.grad)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("backward", [True, False])
 def test_ddp_reduces_unless_the_forward_pass_ran_in_no_sync(forward, backward):
@@ -64,12 +65,14 @@ def _with_unused(passes: int) -> None:
         replica(torch.ones(8, 512)).sum().backward()
 
 
+@pytest.mark.proof(part="runs")
 def test_ddp_that_looks_for_unused_weights_has_its_buckets_from_the_first_pass_on():
     events = world.run(_with_unused, 2, ranks=2).events
     sent = [event.sent // MiB for event in events if event.rank == 0 and event.operation == "all_reduce"]
     assert sent == 2 * [14, 25, 1, 0]  # the last one says which weights were used
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("counts", [pytest.param((7, 3), marks=RUNS), (4, 1, 5)])
 def test_by_hand_is_ddp_is_one_process(counts):
     """The law of the chapter, in float64, unequal rows included."""
@@ -82,6 +85,7 @@ def test_by_hand_is_ddp_is_one_process(counts):
         assert found.reductions == 1
 
 
+@pytest.mark.proof(part="runs")
 def test_the_plain_mean_is_another_training():
     alone = data_parallel_runs.train_alone(10, steps=5, dtype="float64")
     plain = data_parallel_runs.train_by_hand((7, 3), 5, "float64", synchronize=data_parallel_runs.plain_mean)
@@ -91,6 +95,7 @@ def test_the_plain_mean_is_another_training():
     assert each.reductions == len(alone.weights)
 
 
+@pytest.mark.proof(part="runs")
 def test_float32_differs_by_rounding_alone():
     alone = data_parallel_runs.train_alone(8)
     assert 0 < data_parallel_runs.train_by_hand((4, 4)).difference(alone) < 1e-5
@@ -107,6 +112,7 @@ def test_gradients_before_and_after():
 # Buckets.
 
 
+@pytest.mark.proof(part="runs")
 def test_ddp_sends_one_bucket_then_three():
     """And the later ones are those of the rule, in the order in which gradients arrive."""
     first, *later = ddp_buckets.ddp_steps(layers=40, layer_bytes=MiB, ranks=2, steps=3, rows=1)
@@ -127,6 +133,7 @@ def _three_passes() -> None:
         model(torch.ones(4, 512)).square().mean().backward()
 
 
+@pytest.mark.proof(part="runs")
 def test_the_event_log_shows_buckets_and_what_they_overlap():
     """In the first pass the one bucket starts behind the last gradient; later all but the last bucket start before."""
     run = world.run(_three_passes, ranks=2)
@@ -144,6 +151,7 @@ def test_exposed_is_what_ends_behind_the_last_gradient():
     assert ddp_buckets.Step(buckets, backward=4.5, seconds=5.0).exposed == 0.0
 
 
+@pytest.mark.proof(part="runs")
 def test_a_sweep_counts_reductions_as_the_rule_does():
     caps = (4 * KiB, 40 * KiB, 64 * MiB)
     for row in ddp_buckets.bucket_sweep(caps, layers=8, layer_bytes=16 * KiB, steps=1, rows=2):
@@ -155,6 +163,7 @@ def test_a_sweep_counts_reductions_as_the_rule_does():
 # Accumulation.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("micro_steps", "every", "reductions"),
     [(4, True, 4), pytest.param(4, False, 1, marks=RUNS), (3, False, 1), pytest.param(1, True, 1, marks=RUNS)],
@@ -176,6 +185,7 @@ def test_a_hyperbola_is_found():
         fit_hyperbola([runs[0], ToTarget(16, 0.1, None)])
 
 
+@pytest.mark.proof(part="runs")
 def test_larger_batches_take_fewer_steps_and_more_examples():
     small, large = steps_to_target((8, 64), lambda batch: 0.006 * (batch / 16) ** 0.5, target=3.2)
     assert small.steps > large.steps
@@ -204,6 +214,7 @@ def plain():
     return zero_run(0, ranks=1).weights
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("stage", "ranks"),
     [
@@ -223,6 +234,7 @@ def test_zero_holds_and_sends_what_the_formulas_say(plain, stage, ranks):
     assert float((run.weights - plain).abs().max()) < 1e-6
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("stage", [pytest.param(0, marks=RUNS), pytest.param(1, marks=RUNS), 2, 3])
 def test_micro_steps_cost_what_the_formula_says(plain, stage):
     run = zero_run(stage, 2, micro_steps=3)
@@ -230,6 +242,7 @@ def test_micro_steps_cost_what_the_formula_says(plain, stage):
     assert float((run.weights - plain).abs().max()) < 1e-6
 
 
+@pytest.mark.proof(part="runs")
 def test_weights_that_are_kept_are_gathered_once(plain):
     run = zero_run(3, 3, reshard=False)
     assert run.sent[0] == pytest.approx(zero_traffic(run.parameters, 3, 3, 4, 4, reshard=False))
@@ -237,6 +250,7 @@ def test_weights_that_are_kept_are_gathered_once(plain):
     assert float((run.weights - plain).abs().max()) < 1e-6
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("stage", "wrong"),
     [
@@ -261,6 +275,7 @@ def test_rows_that_micro_steps_cannot_share_are_refused():
         zero_run(1, 5)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("ranks", "held"), [(1, 792), (4, 204)])
 def test_sharded_adamw_trains_as_the_plain_one(ranks, held):
     run = sharded_run(ranks)
@@ -274,6 +289,7 @@ def test_sharded_adamw_trains_as_the_plain_one(ranks, held):
 # FSDP2.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("options", "gathers", "scatters"),
     [
@@ -301,6 +317,7 @@ def test_fully_shard_sends_what_stage_3_sends(reshard):
     assert run.sent == pytest.approx(zero_traffic(run.parameters, 3, 2, 4, 4, reshard=reshard))
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     "options", [{}, pytest.param({"ranks": 3, "reshard": False}, marks=RUNS), {"passes": 3, "exchange": "last"}]
 )
@@ -324,6 +341,7 @@ def test_one_layer_at_a_time_is_whole():
 # fp16.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("scale", "interval"), [(2.0**24, 5), (2.0**28, 3), (1024.0, 4)])
 def test_the_learners_scaler_is_gradscaler(scale, interval):
     """Real overflows, the same trace; and the closed rule foretells it from the skipped steps."""
@@ -340,6 +358,7 @@ def test_exponents_count_every_gradient_once():
     assert counts == {0: 2, 1: 1, -30: 1}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("gradients", [tiny_gradients, deep_tanh_gradients])
 def test_a_scale_saves_gradients_and_too_large_a_scale_loses_them(gradients):
     found = gradients()
@@ -360,6 +379,7 @@ def served() -> Served:
     return serve(updates=60, work=(1, 2, 4), learning_rate=0.05)
 
 
+@pytest.mark.proof(part="runs")
 def test_staleness_is_that_of_the_other_workers(served):
     """Every update lies between pull and push of each other worker, once: the mean is workers - 1, exactly."""
     assert len(served.staleness) == len(served.workers) == len(served.seconds) == 60
@@ -403,6 +423,7 @@ def test_one_worker_is_never_late():
     assert served.unused == (0,)
 
 
+@pytest.mark.proof(part="runs")
 def test_a_barrier_leaves_no_staleness():
     served = serve(updates=8, work=(1, 2), synchronous=True)
     assert set(served.staleness) == {0}

@@ -26,6 +26,7 @@ def spans(events):
     return traces.spans(events)
 
 
+@pytest.mark.proof(part="runs")
 def test_both_ranks_compute_and_communicate(spans):
     """Computing is in lane 0; communication is in the lanes of other threads."""
     for rank in (0, 1):
@@ -106,6 +107,7 @@ def test_colours_do_not_depend_on_what_occurs():
     assert len({bar.get_facecolor() for bar in whole}) == 4
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("run", ["buckets", "one_bucket", "slow_rank"])
 def test_a_stored_trace_can_be_drawn(run):
     stored = traces.read(run)

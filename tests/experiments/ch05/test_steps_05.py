@@ -70,6 +70,7 @@ def test_the_published_table_is_the_formula_up_to_its_decimals():
                 )
 
 
+@pytest.mark.proof(part="runs")
 def test_plain_data_parallelism_of_the_small_network_is_counted_to_the_byte():
     """Four ranks against one: bytes held, bytes sent, and the same weights up to rounding."""
     twin = world.run(small_network.stage_0, ranks=1)

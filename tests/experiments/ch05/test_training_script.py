@@ -9,6 +9,7 @@ from experiments.ch05 import training_script
 from rankzero import world
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_script_learns_logs_and_saves_once(ranks, tmp_path):
     """512 rows on 3 ranks leave micro-batches that fill no step."""

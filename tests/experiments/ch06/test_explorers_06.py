@@ -60,6 +60,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("explorer", "states"), [(who_holds_heads, splits), (how_far, links), (what_fits, layers)])
 def test_every_state_is_a_chart(explorer, states):
     @settings(max_examples=4, deadline=None)

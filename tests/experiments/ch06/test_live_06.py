@@ -124,6 +124,7 @@ def test_raw_collectives_are_no_part_of_autograd():
 # The MLP.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("kind", ["split", "gathering"])
 def test_a_split_mlp_is_the_whole_one(ranks, kind):
@@ -132,6 +133,7 @@ def test_a_split_mlp_is_the_whole_one(ranks, kind):
     assert max(errors.values()) < 1e-12
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_an_mlp_reduces_once_each_way(ranks):
     unit = (ranks - 1) / ranks * 8 * math.prod((mlp_runs.BATCH, mlp_runs.SEQUENCE, mlp_runs.HIDDEN))
@@ -155,6 +157,7 @@ def test_a_wrong_layer_is_seen():
     assert min(errors["Y"], errors["dW1"], errors["db1"]) > 1e-3
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS)
 def test_a_bias_before_the_sum_counts_once_for_each_rank(ranks):
     assert bias_error(ranks, before=True) == pytest.approx([ranks - 1] * mlp_runs.HIDDEN)
@@ -172,6 +175,7 @@ def test_times_are_medians_of_the_slowest_rank():
 # The block.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_a_block_reduces_twice_each_way_and_sends_what_the_formula_says(ranks):
     config = block_runs.shape()
@@ -182,6 +186,7 @@ def test_a_block_reduces_twice_each_way_and_sends_what_the_formula_says(ranks):
     assert both.bytes == pytest.approx(tensor_parallel_traffic(*size))
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_a_split_sequence_sends_as_much_while_it_keeps_what_it_gathered(ranks):
     config = block_runs.shape()
@@ -194,6 +199,7 @@ def test_a_split_sequence_sends_as_much_while_it_keeps_what_it_gathered(ranks):
     assert both.bytes == pytest.approx(tensor_parallel_traffic(*size))
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("split_sequence", [False, True])
 @pytest.mark.parametrize("ranks", RANKS)
 def test_a_split_block_is_the_whole_one(ranks, split_sequence):
@@ -203,6 +209,7 @@ def test_a_split_block_is_the_whole_one(ranks, split_sequence):
     assert max(errors.values()) < 1e-10
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("kv_heads", "replicas"), [(4, 1), (2, 2), (1, 4)])
 def test_replicas_need_the_sum_of_their_gradients(kv_heads, replicas):
     run = block_run(4, 8, kv_heads)
@@ -217,6 +224,7 @@ def test_gains_of_a_split_sequence_need_a_sum():
     assert wrong == {"attention_norm.weight", "ffn_norm.weight"}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("kv_heads", "split_sequence", "steps"),
     [
@@ -259,6 +267,7 @@ def test_a_part_holds_its_share_of_the_parameters():
 # The vocabulary.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", RANKS)
 def test_loss_and_embedding_are_the_librarys(ranks):
     for run in (loss_run(ranks), embedding_run(ranks), loss_run(ranks, scale=1e4)):
@@ -414,6 +423,7 @@ def test_every_definition_of_the_table_is_measured(options):
 OTHER = Sizes(sequence=8, batch=3, hidden=96, heads=8)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("ranks", "sizes"), [(1, Sizes()), (4, Sizes()), pytest.param(2, OTHER, marks=RUNS)], ids=["1", "4", "2, other"]
@@ -436,6 +446,7 @@ def test_a_split_layer_keeps_and_sends_what_the_formulas_say(ranks, way, sizes):
         assert run.calls == {"all_gather": 6 if way == "split, gathered twice" else 4, "reduce_scatter": 4}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_split_layer_is_the_whole_one(ranks, way):

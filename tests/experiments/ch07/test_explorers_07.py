@@ -78,6 +78,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("explorer", "states"), [(pipelines, pipes), (expert_routing, routers), (expert_traffic, traffics), (layouts, jobs)]
 )
@@ -182,6 +183,7 @@ def test_once_per_rank_is_the_chapters_own():
 # The advisor.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_the_first_is_the_chosen_one(model):
     job = Job(MODELS[model], 512, 1024, 8192)

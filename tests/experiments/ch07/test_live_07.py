@@ -163,6 +163,7 @@ def test_the_same_seed_gives_the_same_mixture():
 # Experts on ranks.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("tokens", [[6], [5, 0], [3, 9, 4], [16, 2, 8, 0]])
 def test_the_run_is_the_dense_layer(tokens):
     ranks = len(tokens)

@@ -32,6 +32,7 @@ def run_loop(step, microbatches: int) -> dict[str, torch.Tensor]:
     return {name: p.grad for name, p in part.stage.named_parameters()}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_the_loop_of_the_page_computes_what_the_uncut_model_does(ranks):
     """Bit for bit, against plain accumulation; every message sent, nothing kept."""

@@ -58,6 +58,7 @@ def test_the_cache_on_the_page_is_the_one_of_the_module():
 # The engine against the simulator.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("lengths", [[3, 1, 2, 5, 4], [1] * 6 + [3], [4], workload(20, median=6, longest=40)])
 @pytest.mark.parametrize("slots", [1, 3])
 def test_functions_simulator_and_engine_agree(lengths, slots):
@@ -87,12 +88,14 @@ def test_time_explodes_and_throughput_does_not():
     assert replicas_needed(low.rate, low.time, 0, 1, 8) == math.ceil(low.rate * low.time / 8)
 
 
+@pytest.mark.proof(part="runs")
 def test_forty_requests_are_answered(server):
     answers = serving_runs.loaded(server, requests=8, rate=200.0)
     assert all(answer.whole for answer in answers)
     assert [answer.tokens for answer in answers] != [answers[0].tokens] * 8  # of unequal lengths
 
 
+@pytest.mark.proof(part="runs")
 def test_eight_at_once_say_what_each_says_alone(server):
     ask = serving_runs.asker(server, max_tokens=12)
     prompts = [f"Chapter {number}. " for number in range(8)]
@@ -101,6 +104,7 @@ def test_eight_at_once_say_what_each_says_alone(server):
     assert among_others == alone
 
 
+@pytest.mark.proof(part="runs")
 def test_who_leaves_frees_a_slot(server):
     before = serving_runs.metrics_seen(server)
     seen = serving_runs.left_midstream(server, tokens=150)

@@ -35,6 +35,7 @@ prefixes = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("explorer", "states"), [(fragmentation, fragments), (prefix_sharing, prefixes)])
 def test_every_state_is_a_chart(explorer, states):
     @settings(max_examples=4, deadline=None)

@@ -29,6 +29,7 @@ def test_the_counts_of_the_page():
     assert (prompt + new - 1, new * prompt + new * (new - 1) // 2) == (149, 6225)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("first", range(1, 20))
 def test_every_cut_of_twenty_tokens_gives_the_same_logits(first):
     whole = chunked_logits(MODEL, TOKENS, [20])

@@ -52,6 +52,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("explorer", "states"), STATES.items(), ids=lambda one: getattr(one, "__name__", ""))
 def test_every_state_is_a_chart(explorer, states):
     @settings(max_examples=2, deadline=None)
@@ -91,6 +92,7 @@ def test_the_waste_of_the_page():
     )
 
 
+@pytest.mark.proof(part="runs")
 def test_gaps_grow_with_the_budget_and_newcomers_wait_less():
     found = [simulated(budget, 0.2, 10.0) for budget in BUDGETS]
     gaps, firsts = [one[0] for one in found], [one[2] for one in found]

@@ -100,12 +100,14 @@ def greedy(prompt: list[int], tokens: int) -> list[int]:
     return found[len(prompt) :]
 
 
+@pytest.mark.proof(part="runs")
 def test_both_ways_say_what_the_model_says_alone():
     alone = [bytes(greedy(prompt, 14)).decode() for prompt in overlap_runs.prompts(5)]
     for side in (False, True):
         assert [*overlapped(side).texts] == alone
 
 
+@pytest.mark.proof(part="runs")
 def test_every_early_end_wastes_one_token_and_only_when_overlapped():
     ends = set()
     for eos in range(97, 123, 3):
@@ -203,6 +205,7 @@ def test_a_scheduler_without_finish_serves_too():
     assert scheduling_runs.pool_run(12, 4, 8, 12, 4, Plain, small()).generated == 48
 
 
+@pytest.mark.proof(part="runs")
 def test_a_prefix_cache_takes_fewer_than_half_as_many_passes():
     """What 10.5 says of its run: shared blocks and cached tokens, and a few preemptions."""
     without, shared = (scheduling_runs.watched_run(Scheduler, reuse) for reuse in (False, True))

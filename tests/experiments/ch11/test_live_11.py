@@ -74,6 +74,7 @@ def test_a_reader_that_forgets_reads_on_as_if_it_had_never_read(random_pair):
     assert (reader.passes, reader.cache.length) == (2, 5)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_every_row_of_a_run_is_that_of_its_context(random_pair, k):
     """Kills a cache that keeps rejected tokens, in either model: each round is computed again without one."""
@@ -184,6 +185,7 @@ def test_chi_square_needs_something_to_compare():
 # Under a mask.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("k", "jump"), [(0, False), (4, False), (0, True), (4, True)])
 def test_every_form_is_valid_at_every_limit(forms, k, jump):
     least = forms.state().distance()
@@ -197,6 +199,7 @@ def test_every_form_is_valid_at_every_limit(forms, k, jump):
         structured(form_pair(), forms, least - 1, k, jump)
 
 
+@pytest.mark.proof(part="runs")
 def test_passes_fall_with_each_feature(forms):
     passes = {
         way: sum(structured(form_pair(), forms, 30, *way, seed).target_passes for seed in range(4))
@@ -264,6 +267,7 @@ def test_the_masked_law_is_a_law(moods):
     assert sum(law.values()) == pytest.approx(1)
 
 
+@pytest.mark.proof(part="runs")
 def test_masked_speculation_follows_the_masked_target(moods):
     law = masked_law(form_pair(), *moods)
     counts = pairs_drawn(form_pair(), *moods, count=100, draft_length=2)

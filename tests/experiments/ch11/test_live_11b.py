@@ -107,6 +107,7 @@ def test_the_plain_mask_breaks_at_the_limit(untrained, forms):
 # How they are drawn.
 
 
+@pytest.mark.proof(part="runs")
 def test_what_is_drawn_follows_the_masked_model(untrained):
     """Two tokens, their exact law by enumeration, and 4,000 draws: chi-square at 0.001."""
     form = constraint_for("[ab][cd]")
@@ -173,6 +174,7 @@ def spellings(text: bytes) -> list[tuple[int, ...]]:
     ]
 
 
+@pytest.mark.proof(part="runs")
 def test_a_mask_is_no_condition():
     """The chapter's example in the model itself: a first step that is likely, and an end that is not."""
     taught = bpe_model(steps=60)

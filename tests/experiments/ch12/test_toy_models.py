@@ -132,6 +132,7 @@ def test_it_is_wrong_where_it_was_not_trained():
     assert score(odd) > score(flawless)
 
 
+@pytest.mark.proof(part="runs")
 @trained
 def test_training_happens_once():
     """Kills a cache that takes a default for another argument."""

@@ -50,6 +50,7 @@ def test_the_right_step_is_the_chapters():
     assert torch.allclose(learned(step), learned(of_the_chapter), atol=1e-5)
 
 
+@pytest.mark.proof(part="runs")
 def test_every_fault_learns_something_else():
     """Kills a fault that changes nothing, and two that are the same."""
     found = [learned(update) for update in (step, *map(broken, FAULTS))]
@@ -62,6 +63,7 @@ def test_a_fault_whose_line_is_not_there():
         broken(Fault("none", "no such line", ""))
 
 
+@pytest.mark.proof(part="runs")
 def test_the_reward_counts_words_and_nothing_else():
     """It imitates the judge on the reference's samples, and is fooled by a list of good words."""
     reward = fitted(1)
@@ -93,6 +95,7 @@ def test_every_run_is_there():
         runs_of("no such fault")
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("fault", [None, FAULTS[-1]], ids=["right", "sign"])
 def test_the_beginning_of_a_run_is_run_again(fault):
     """Kills a store that no longer is what the program computes; digits differ between machines."""

@@ -22,6 +22,7 @@ def reward(model):
     return scorer(model, 0, 4)
 
 
+@pytest.mark.proof(part="runs")
 def test_choosing_raises_the_score_and_the_reference_is_no_way_from_itself(model, reward):
     """Of the same answers: kills a choice across prompts, and one by the judge."""
     one, four, sixteen = budget_runs.served(model, model, reward, prompts=16)
@@ -31,6 +32,7 @@ def test_choosing_raises_the_score_and_the_reference_is_no_way_from_itself(model
     assert sixteen.nats == pytest.approx(1.835, abs=0.002)
 
 
+@pytest.mark.proof(part="runs")
 def test_a_loop_that_is_watched_goes_the_same_way(model, reward):
     """Before each update and after the last one, with the actor of that moment."""
     seen = []

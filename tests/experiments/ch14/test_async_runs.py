@@ -18,6 +18,7 @@ def model():
     return reference(0, 30)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("max_staleness", [0, 2])
 def test_the_gate_holds_between_processes(model, max_staleness):
     """Bound 0 is on-policy, for every batch; else no batch is older than the bound, for they arrive in order."""
@@ -30,6 +31,7 @@ def test_the_gate_holds_between_processes(model, max_staleness):
     assert 0 <= run.idle("trainer") < run.seconds
 
 
+@pytest.mark.proof(part="runs")
 def test_bound_zero_takes_turns(model):
     """No batch is begun before the update that it follows is published."""
     run = together(model, 0, steps=5)

@@ -50,6 +50,7 @@ def test_the_road_changes_nothing_but_time(runs):
     assert all(exchange.seconds > 0 for run in found.values() for exchange in run.exchanges)
 
 
+@pytest.mark.proof(part="runs")
 def test_bytes(runs):
     """Slots and buckets carry the weights and nothing else; a file has a frame. The log has the broadcast's bytes."""
     size, found = runs

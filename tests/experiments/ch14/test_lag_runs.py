@@ -69,6 +69,7 @@ def test_a_lag_is_of_versions(model, monkeypatch):
     assert places == [0, 0, 0, 1, 2]
 
 
+@pytest.mark.proof(part="runs")
 def test_the_same_twice(model):
     assert lagged(model, 1, Recipe(), steps=4) == lagged(model, 1, Recipe(), steps=4)
 

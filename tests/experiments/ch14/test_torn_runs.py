@@ -52,6 +52,7 @@ def test_two_slots_that_are_checked_are_not_torn():
     assert run.reads + run.count("retried") > 0
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("slots_class", [WeightSlots, lambda slots: WeightSlots(slots)])
 def test_pinned_slots_are_not_torn_and_never_go_back(slots_class, folders):
     run = race("pinned", 0.5, slots_class=slots_class)
@@ -61,6 +62,7 @@ def test_pinned_slots_are_not_torn_and_never_go_back(slots_class, folders):
     assert [Path(folder).exists() for folder in folders] == [False]
 
 
+@pytest.mark.proof(part="runs")
 def test_a_rule_that_ignores_pins_is_caught():
     """The race finds a wrong class: the check is not one that cannot fail."""
 

@@ -79,6 +79,7 @@ def drawn(spec: dict) -> str:
     return vl_convert.vegalite_to_svg(json.dumps(spec, allow_nan=False), vl_version=VEGA_LITE)
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("explorer", "states"),
     [(days_and_bill, bills), (memory_of_stages, stages), (waste_curve, wastes), (strips_of_time, runs)],

@@ -36,6 +36,7 @@ def saved(tmp_path_factory):
     return folder
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_rank_reads_whole_the_shards_that_overlap_its_rows(saved, ranks):
     for rank, (weight, reads, loaded) in enumerate(world.run(_load, saved, ranks=ranks).values):

@@ -43,11 +43,13 @@ def dimensions(model) -> tuple[int, ...]:
 # Counting.
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("model", DENSE, ids=lambda model: model.name)
 def test_modules_have_the_parameters_of_their_shape(model):
     assert counted_parameters(model) == model.parameters
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("model", LLAMAS, ids=lambda model: model.name)
 def test_the_formula_counts_published_modules(model):
     """Kills: queries' width given to keys, two matrices in a gated block, a tied head counted twice."""
@@ -90,6 +92,7 @@ def test_a_published_shape_is_counted_without_its_numbers():
     assert (2 * small.forward, 2 * small.step) == (907_018_240, 2_721_054_720)
 
 
+@pytest.mark.proof(part="runs")
 def test_matrices_are_all_but_look_up_and_norms():
     model = models.LLAMA3_405B
     assert matrix_parameters(model) == 403_747_897_344
@@ -178,6 +181,7 @@ def test_chapter_six_and_the_plan_count_the_same_bytes():
 # Utilization.
 
 
+@pytest.mark.proof(part="runs")
 def test_recomputing_changes_no_loss_and_is_counted():
     run = utilization_runs(steps=2, batch=2, config=TINY, sides=(16, 32))
     assert run.kept.losses == run.recomputed.losses
@@ -285,6 +289,7 @@ def test_weights_alone_are_not_enough(plain):
     assert len(killed.losses) == 12
 
 
+@pytest.mark.proof(part="runs")
 def test_without_kills_what_is_saved_does_not_matter(plain):
     assert survive(12, every=5, whole=False, config=TINY).digest == plain.digest
 

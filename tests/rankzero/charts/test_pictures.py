@@ -118,6 +118,7 @@ def texts(chart) -> str:
 LABELS = {"x": "x (s)", "y": "y (%)", "alt": "A sentence."}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("given", "more"), CURVES.values(), ids=CURVES)
 def test_curves(given, more):
     same(pictures.plots.curves(*given, **LABELS, **more), figures.plots.curves(*given, **LABELS, **more))

@@ -89,6 +89,7 @@ def test_every_chapter_has_its_explorers_here():
     assert {name[:2] for name, *_ in EXPLORERS} == {path.stem[:2] for path in notebooks()}
 
 
+@pytest.mark.proof(part="runs")
 @every_explorer
 def test_the_read_out_of_a_slider_is_the_value_that_the_function_gets(fn, controls):
     """Kills: 32770 tokens beside a chart of 32,768."""
@@ -100,6 +101,7 @@ def test_the_read_out_of_a_slider_is_the_value_that_the_function_gets(fn, contro
                 assert read(text, control.unit) == value, (name, text, value)
 
 
+@pytest.mark.proof(part="runs")
 @every_explorer
 def test_the_page_shows_what_the_notebook_shows(fn, controls):
     for name, control in controls.items():

@@ -182,6 +182,7 @@ def test_trees_count_depths_and_ranks_that_pass_on_in_both():
     assert diagrams.trees([chain(4)]).alt == "A tree of depth 3 over 4 ranks; ranks that are leaves: 1."
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [1, 2, 16, 32])
 def test_every_rank_stands_in_every_tree_under_its_parent(ranks):
     tree = [None, *(rank - (rank & -rank) for rank in range(1, ranks))]
@@ -196,6 +197,7 @@ def test_every_rank_stands_in_every_tree_under_its_parent(ranks):
         assert len(axes.get_lines()) == ranks - 1
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("ranks", [8, 16, 17, 32])
 def test_ranks_of_a_tree_do_not_hide_each_other(ranks):
     tree = [None, *(rank - (rank & -rank) for rank in range(1, ranks))]
@@ -254,6 +256,7 @@ def test_every_code_has_a_look_of_its_own():
     assert [text.get_text() for text in picture.legends[0].get_texts()] == codes
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("order", "ranks_per_node"), list(zip(itertools.permutations(("dp", "pp", "tp")), (1, 4, 8) * 2, strict=True))
 )

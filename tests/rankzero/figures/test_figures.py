@@ -56,6 +56,7 @@ def texts(picture: figures.Picture) -> list[str]:
     return [text.get_text() for axes in picture.axes for text in axes.texts]
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_the_same_picture_gives_the_same_bytes(draw):
     """Kills dates in metadata, random ids, and a layout that moves when it is drawn again."""
@@ -97,6 +98,7 @@ def test_a_picture_takes_the_pages_colour_and_leaves_the_page_alone(draw):
     assert "max-width:100%" in html
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_no_text_is_smaller_than_nine_pixels(draw):
     """Kills a picture that shrinks on a phone until nobody can read it."""

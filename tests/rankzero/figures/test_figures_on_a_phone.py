@@ -44,6 +44,7 @@ def pixels(drawing: str) -> dict[str, float]:
     return {"width": float(found[1]), "least": float(found[2])}
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     "draw",
     [pytest.param(draw, id=name, marks=() if name in DAILY else PROOF) for name, draw in WIDE.items()],
@@ -91,6 +92,7 @@ def test_a_unit_stays_with_its_number():
     assert rows == [f"TP{ranks} DP8 ZeRO-2,\n59\N{NO-BREAK SPACE}s" for ranks in (2, 4, 8)]
 
 
+@pytest.mark.proof(part="runs")
 def test_names_of_a_legend_fit_in_the_columns_that_it_has():
     """Kills a legend whose columns are counted as if all of them were full."""
     picture = figures.block_picture({"all_reduce": STATES, "all_gather": STATES})
@@ -118,6 +120,7 @@ def test_a_picture_that_fits_is_drawn_once(monkeypatch):
     assert len(drawings(machines.rank_grid({"dp": 2, "tp": 2}, 4, "tp"))) == 1
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(("columns", "abreast"), [(1, 1), (2, 1), (3, 1), (4, 2), (6, 3)])
 def test_panels_stand_below_each_other(columns, abreast):
     """Kills panels that shrink until they hold nothing, and a row with a gap."""

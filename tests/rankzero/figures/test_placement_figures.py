@@ -50,6 +50,7 @@ def test_slots_without_a_step():
     assert "none trained" in drawn(figures.placement.rollout_slots({"empty": ([], [])}))
 
 
+@pytest.mark.proof(part="runs")
 def test_where_and_when():
     cells = {(where, when): sketch(where, when) for when in WHEN for where in WHERE}
     text = drawn(figures.placement.placements(cells))

@@ -95,6 +95,7 @@ def ticks(picture: Picture, axis: str) -> list[str]:
     return [label.get_text() for label, place in zip(labels, places, strict=True) if low <= place <= high]
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_the_same_plot_gives_the_same_bytes(draw):
     """Kills labels that are placed anew, and elsewhere, each time."""
@@ -190,6 +191,7 @@ def test_every_line_has_its_name():
     assert names == {*MODELS, "1 per parameter", "20 per parameter", "100 per parameter", "1e24 FLOP"}
 
 
+@pytest.mark.proof(part="runs")
 def test_powers_of_two_are_marked_by_powers_of_two():
     assert ticks(ping_pong(), "x")[:3] == ["8", "64", "512"]
     assert ticks(ping_pong(), "x")[-1] == "16Mi"
@@ -197,6 +199,7 @@ def test_powers_of_two_are_marked_by_powers_of_two():
     assert ticks(ranks, "x") == ["1", "2", "4", "8", "16", "32", "64"]
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize(
     ("low", "high", "labels"),
     [

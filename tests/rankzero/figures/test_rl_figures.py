@@ -45,6 +45,7 @@ def lines(axes) -> list[list[float]]:
     return [list(line.get_ydata()) for line in axes.get_lines()]
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", PICTURES)
 def test_says_what_it_shows_and_is_the_same_twice(name):
     saved = []
@@ -63,6 +64,7 @@ def test_the_limits_of_cart_and_pole_are_drawn():
     assert len(lines(axes[1])) == 1
 
 
+@pytest.mark.proof(part="runs")
 def test_a_training_from_rows_or_mappings():
     picture = PICTURES["training"]()
     assert "from 22 to 40" in picture.alt

@@ -58,6 +58,7 @@ def texts(picture) -> list[str]:
     return [text.get_text() for axes in picture.axes for text in axes.texts]
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_picture_is_the_same_twice_and_says_what_to_see(name):
     first, second = DRAWN[name](), DRAWN[name]()

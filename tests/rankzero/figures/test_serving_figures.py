@@ -111,6 +111,7 @@ def test_a_picture_says_what_to_see_in_one_sentence(draw):
     assert (svg.get("role"), svg.get("aria-label")) == ("img", picture.alt)
 
 
+@pytest.mark.proof(part="runs")
 @every_picture
 def test_a_picture_takes_the_pages_colour_and_leaves_the_page_alone(draw):
     """Kills fixed dark text, a style element that would reach other drawings, and pixels in the drawing."""

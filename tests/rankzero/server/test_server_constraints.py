@@ -70,6 +70,7 @@ def test_a_stream_fits_too(server):
     assert text == talk(server, by(SCHEMA), max_tokens=60, seed=4).choices[0].message.content
 
 
+@pytest.mark.proof(part="runs")
 def test_a_crowd_of_forms_and_free_texts(server):
     """Each gets what it gets alone: masks belong to their rows."""
     forms = [by(SCHEMA), None, OBJECT, by({"type": "boolean"}), {"type": "text"}, None]

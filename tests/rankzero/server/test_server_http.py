@@ -273,6 +273,7 @@ def test_the_longest_prompt_has_room_for_one_token(server):
 # What the server says of itself
 
 
+@pytest.mark.proof(part="runs")
 def test_metrics_and_health(server):
     complete(server)
     status, headers, body = ask(server.url, "/metrics")

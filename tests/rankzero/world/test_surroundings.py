@@ -92,6 +92,7 @@ def fresh_server():
     forkserver.close()
 
 
+@pytest.mark.proof(part="runs")
 def test_torch_says_itself_why_it_cannot_be_imported(monkeypatch, fresh_server):
     """Kills: "the supervisor of its ranks has ended", while torch says which variable is wrong."""
     monkeypatch.setenv("TORCH_LOGS", "nonsense")

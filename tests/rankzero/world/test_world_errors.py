@@ -282,6 +282,7 @@ def test_the_next_run_is_none_the_worse():
     assert world.run(dist.get_rank, ranks=2).values == (0, 1)
 
 
+@pytest.mark.proof(part="runs")
 def test_a_fork_server_that_cannot_start_says_why(tmp_path, monkeypatch):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho 'Python is not at home' >&2\nexit 1\n")

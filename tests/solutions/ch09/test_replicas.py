@@ -67,6 +67,7 @@ DAILY = "cached prefixes"
 PROOF = pytest.mark.proof(part="runs")
 
 
+@pytest.mark.proof(part="runs")
 @pytest.mark.parametrize("case", [pytest.param(case, marks=() if case == DAILY else PROOF) for case in CASES])
 def test_the_balance_is_what_single_requests_come_to(case):
     """The averages of 50 simulated minutes: running answers within 10 percent, first tokens within 15."""

@@ -215,6 +215,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(("function", "program"), OTHERS, ids=lambda one: getattr(one, "__name__", one))
 def test_other_right_programs_are_right(function, program):
     """Kills a rule that allows the reference's own way only."""

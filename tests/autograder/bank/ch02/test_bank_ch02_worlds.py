@@ -126,6 +126,7 @@ def whole_turns_by_itself(x, distance=1):
     return arrived
 
 
+@pytest.mark.proof(part="bank")
 def test_a_tensor_that_is_an_argument_itself_is_not_new():
     assert lost("ring_shift", whole_turns_by_itself, "whole turns")
     assert not lost("ring_shift", whole_turns_by_itself, "not contiguous")

@@ -212,12 +212,14 @@ def faults(function: str, program) -> list[str | None]:
     return handed_in.faults(item, program, [case for case in item.cases if not case.raises])
 
 
+@pytest.mark.proof(part="bank")
 def test_other_right_programs_are_right():
     """Kills a rule that allows the reference's own way only."""
     assert not any(faults("ring_reduce_scatter", left_ring))
     assert not any(faults("distributed_softmax", online_softmax))
 
 
+@pytest.mark.proof(part="bank")
 def test_messages_across_the_ring_break_its_rule():
     told = [fault for fault in faults("ring_reduce_scatter", pairwise) if fault]
     assert told

@@ -37,6 +37,7 @@ def answer(identifier: str) -> str:
 # The list.
 
 
+@pytest.mark.proof(part="bank")
 def test_the_best_schedules_have_nodes_for_groups():
     """What the derivation says: the front has trees with few chunks at one end and the ring at the other."""
     (item,) = (item for item in bank.of_chapter("ch04") if item.id == "04-design-schedule")
@@ -187,6 +188,7 @@ def warmed_up(x, calls):
     return (time.monotonic() - start) / calls
 
 
+@pytest.mark.proof(part="bank")
 def test_another_binomial_tree_is_right():
     item = EXERCISES["tree_all_reduce"]
     hidden = [cases[0] for _, cases in item.hidden(Random("key 0"))]

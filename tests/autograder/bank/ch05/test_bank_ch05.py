@@ -125,6 +125,7 @@ def test_the_stages_cost_what_the_option_says():
     assert CHOICES["05-zero-cost"].options[0].startswith("1, 1 and 1.5:")
 
 
+@pytest.mark.proof(part="bank")
 def test_what_a_rank_holds_at_the_peak():
     """The option of the question is the run's; the others are parts that people leave out."""
     from experiments.ch05.fsdp_runs import WIDTHS, fsdp_step

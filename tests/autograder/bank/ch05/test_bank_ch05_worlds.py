@@ -109,6 +109,7 @@ def gathers(shard, numel, group=None):
     return Gathers.apply(shard, numel)
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(
     ("function", "program"),
     [

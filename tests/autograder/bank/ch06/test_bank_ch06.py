@@ -144,6 +144,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize("function", OTHERS)
 def test_another_right_program_is_right(function):
     assert set(faults(EXERCISES[function], OTHERS[function])) == {None}
@@ -173,6 +174,7 @@ def gather_of_tensors(x, dim, group=None):
     return Gather.apply(x)
 
 
+@pytest.mark.proof(part="bank")
 def test_collectives_of_one_tensor_are_right():
     assert set(faults(EXERCISES["gather_sequence"], gather_of_tensors)) == {None}
 

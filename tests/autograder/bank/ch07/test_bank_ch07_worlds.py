@@ -86,6 +86,7 @@ def told_to_all(x, weights, chosen, local_experts, experts):
     return torch.zeros_like(x).index_add(0, order // chosen.shape[1], back * weights.flatten()[order].unsqueeze(1))
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(
     ("name", "program"), [("pipeline_step", received_early), ("expert_parallel_forward", told_to_all)]
 )

@@ -76,6 +76,7 @@ class BufferedBytes:
         return sent
 
 
+@pytest.mark.proof(part="bank")
 def test_another_right_detokenizer_passes():
     item = EXERCISES["StreamingDetokenizer"]
     for key in range(30):
@@ -133,6 +134,7 @@ def right_padded(model, prompts, max_new_tokens, eos=None):
     return rows
 
 
+@pytest.mark.proof(part="bank")
 def test_padding_on_the_right_passes():
     item = EXERCISES["generate_batch"]
     for key in range(5):

@@ -99,6 +99,7 @@ def by_group_source(x):
     return found
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(
     ("identifier", "program"),
     [
@@ -122,6 +123,7 @@ def full_gather(local, source, target, plan):
     return whole[wanted[0] : wanted[1], wanted[2] : wanted[3]].contiguous()
 
 
+@pytest.mark.proof(part="bank")
 def test_right_values_by_a_full_gather_are_refused():
     """Kills a rule that looks at values alone."""
     assert not passes(bank.find("14-execute-reshard"), full_gather)

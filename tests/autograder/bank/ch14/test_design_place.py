@@ -78,6 +78,7 @@ def pools(each: float, step: float, bound: int) -> tuple[float, int]:
     return (ends[-1] - ends[3]) / 4, sorted(ages)[ceil(0.99 * len(ages)) - 1]
 
 
+@pytest.mark.proof(part="bank")
 def test_what_can_be_built():
     """Kills a plan without room, and one that refuses what has it; 16 bytes of states, whatever they are divided by."""
     for (writers, bound, way, _), made in designs.table(DESIGN).items():
