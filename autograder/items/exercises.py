@@ -91,7 +91,7 @@ class Build:
     points: float = 4.0
     named: str = ""
 
-    @property
+    @functools.cached_property
     def id(self) -> str:
         """The chapter's number and the function's name with hyphens: ``"05-zero-memory"``."""
         return f"{self.header.partition(' ')[0]}-{self.named or hyphenated(self.function)}"

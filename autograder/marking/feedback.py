@@ -13,6 +13,8 @@ from autograder.marking.papers import Paper
 
 #: Kinds of outcomes that no slip can explain.
 SILENT = ("missing", "unloadable", "refused")
+#: What a function raises that uses another one that is not there.
+MISSING = ("NameError", "ImportError", "NotImplementedError")
 
 
 def alike(item: Build, case: Case, slip: Outcome, theirs: Outcome) -> bool:
@@ -55,14 +57,7 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
 
 def refuses(paper: Paper, index: int) -> bool:
     """Whether the case at ``index``, or one of its calls, has to raise."""
-    expected = paper.asked[index].expected
-    return expected.kind != "value" or _has_error(expected.value)
-
-
-def _has_error(answer: object) -> bool:
-    """Whether an answer, or one in it, stands for an exception."""
-    parts = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list | tuple) else ()
-    return bool(compare.error_of(answer)) or any(map(_has_error, parts))
+    return paper.asked[index].refuses
 
 
 def comparable(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
@@ -132,9 +127,12 @@ def _wrong_beside_guards(paper: Paper, index: int, outcome: Outcome) -> bool:
 
 def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) -> str | None:
     """A sentence if the function failed because another item that it uses is missing from the submission, else None."""
+    missing = [outcome for outcome in outcomes if outcome.error.split(" ")[0] in MISSING]
+    if not missing:
+        return None
     others = {other.function: other for other in course if other.id != item.id}
     identifiers = {other.id: other for other in others.values()}
-    for outcome in outcomes:
+    for outcome in missing:
         error = outcome.error.split(" ")[0]
         for name in re.findall(r"'(\w+)'", outcome.detail) if error in ("NameError", "ImportError") else ():
             if name in others:

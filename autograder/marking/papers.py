@@ -57,6 +57,17 @@ class Asked:
     group: Group | None
     expected: Outcome
 
+    @functools.cached_property
+    def refuses(self) -> bool:
+        """Whether the case, or one of its calls, has to raise."""
+        return self.expected.kind != "value" or _has_error(self.expected.value)
+
+
+def _has_error(answer: object) -> bool:
+    """Whether an answer, or one in it, stands for an exception."""
+    parts = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list | tuple) else ()
+    return bool(compare.error_of(answer)) or any(map(_has_error, parts))
+
 
 @dataclass(frozen=True)
 class ExamSheet:

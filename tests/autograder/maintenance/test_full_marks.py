@@ -198,7 +198,7 @@ def fits(item: Build, guess: Outcome, case: Case) -> bool:
 
 @pytest.mark.parametrize(
     "item",
-    [pytest.param(one, id=one.id, marks=[] if one.grade in ("call", "calls") else BANK) for one in ITEMS],
+    [pytest.param(one, id=one.id, marks=[] if one.grade == "call" else BANK) for one in ITEMS],
 )
 def test_a_table_of_the_public_answers_earns_nothing(papers, item):
     """Kills: public points for a program that knows the page by heart and guesses everything else."""
