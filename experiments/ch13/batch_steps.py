@@ -102,12 +102,12 @@ ROW, PROMPT = ("the", "film", "was", "good", ".", "<eos>", "<pad>"), 3
 
 
 def shifted() -> list[tuple[int, int]]:
-    """For each token of the response: the place of the logits that speak of it, and its own."""
+    """For each token of the response: the place of the logits that predict it, and its own."""
     return [(place - 1, place) for place in range(PROMPT, len(ROW))]
 
 
 def shift_scene(step: int) -> Scene:
-    """Step 0: a row and its logits; 1: which of them speak of the first word; 2: of all; 3: the mask."""
+    """Step 0: a row and its logits; 1: which of them predict the first word; 2: of all; 3: the mask."""
     across, left = 47, 4
     marks: list[Mark] = [Label(left, 13, "tokens", "start", 11, quiet=True)]
     for place, word in enumerate(ROW):
@@ -137,9 +137,9 @@ def shift_scene(step: int) -> Scene:
 
 _SHIFT_SAYS = (
     "A prompt of three tokens, a response of three, and padding. One pass gives logits after every token.",
-    "The first word of the response is judged by the logits after the prompt's last word: z2 speaks of “good”.",
-    "All of them: the logits at place t speak of the token at place t + 1. Nobody needs those at the very end.",
-    "The mask: 1 up to and including <eos>, because the actor chose it. What stands behind it nobody chose.",
+    "The first word of the response is judged by the logits after the prompt's last word: z2 predicts “good”.",
+    "All of them: the logits at place t predict the token at place t + 1. Nobody needs those at the very end.",
+    "The mask: 1 up to and including <eos>, because the actor chose it. Nobody chose what comes after it.",
 )
 
 # One step without a critic

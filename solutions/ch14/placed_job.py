@@ -48,8 +48,8 @@ SETTLED = 0.01
 
 #: How training is cut: TP and the stage of ZeRO. Replicas take the other GPUs.
 TRAININGS = ALONE, PAIRS, NODES = (1, 3), (2, 3), (8, 1)
-#: How weights travel: rank 0 gathers all of them in its host's memory and then broadcasts them; whoever has a part
-#: broadcasts it; or every writer gets its own slice from those who have it.
+#: How weights travel: rank 0 gathers all of them in its host's memory and then broadcasts them; each rank that has
+#: a part broadcasts it; or every writer gets its own slice from the ranks that hold it.
 ROADS = GATHER, WHOLE, SLICES = ("gather", "whole", "slices")
 
 

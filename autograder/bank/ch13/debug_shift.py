@@ -32,7 +32,7 @@ EXERCISE = Debug(
     ),
     slips=(
         Slip(
-            "The logits at position t speak of token t + 1: these are probabilities of a token after itself.",
+            "The logits at position t predict token t + 1: these are probabilities of a token after itself.",
             wrong_shift,
         ),
         Slip(

@@ -212,7 +212,7 @@ EXERCISE = Build(
             edit=("mask[rows], clip)", "mask[rows], 1e9)"),
         ),
         Slip(
-            "The logits at place t speak of the token at place t + 1.",
+            "The logits at place t predict the token at place t + 1.",
             edit=(
                 "response_log_probs(policy(tokens[rows]), tokens[rows], prompt_length)",
                 "response_log_probs(policy(tokens[rows]).roll(-1, 1), tokens[rows], prompt_length)",

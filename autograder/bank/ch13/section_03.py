@@ -21,7 +21,7 @@ QUESTIONS = (
         "range. The logits after a word are asked how likely that same word is as the next one: a number, and a wrong "
         "one at every place.",
         slips={
-            1: "There are: a pass gives logits after every token, those after the last one speak of what comes next.",
+            1: "There are: a pass gives logits after every token; those after the last one predict what comes next.",
             2: "The row of tokens was not shifted along: each number is the chance of a word right behind itself.",
             3: "Each place asks the logits after a word about that word itself: all are wrong.",
         },

@@ -81,7 +81,7 @@ QUESTIONS = (
             "then full from a bound of 2 on, and neither the road nor the layout of the training changes the time of "
             "an update. With 24 or 32 writers the trainer never waits from a bound of 2 on, and both count. In pairs, "
             "40 trainers are no faster than 32: either way a replica has four micro-batches, and some of the 40 GPUs' "
-            "are empty. A bound of 4 gains nothing anywhere. Whoever is slowest works all the time with a bound of 2 "
+            "are empty. A bound of 4 gains nothing anywhere. The slowest part works all the time with a bound of 2 "
             "already, so answers only get older."
             "\n\n"
             "Age has a price, too, and more writers buy it off. On 32 GPUs a copy serves half as many answers as on "
