@@ -30,6 +30,7 @@ def rows(found) -> list[list[str]]:
     return found.locator("tr").evaluate_all("all => all.map((row) => [...row.cells].map((cell) => cell.textContent))")
 
 
+@pytest.mark.proof(part="pages")
 def test_free_numbers(shared):
     """Kills a calculator that takes only what it was built with: 34 billion parameters on 128 GPUs, typed in words."""
     watch = shared("http", PAGE)

@@ -166,6 +166,7 @@ def test_choice_and_order(shared, chapter):
     assert watch.problems == []
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("chapter", [name for name in CHAPTERS if "/deeper/" not in name])
 @pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
 def test_progress_is_kept_and_forgotten(shared, way, chapter):
@@ -213,6 +214,7 @@ def test_estimates_are_judged_as_in_a_notebook(shared, chapter):
             assert mark["sentence"] == (f"{data['shown']}. {sentence}" if right else inline(sentence, True))
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("chapter", ESTIMATES)
 def test_the_slider_and_the_field_of_an_estimate_move_each_other(shared, chapter):
     watch = shared("http", chapter)
@@ -238,6 +240,7 @@ def test_the_slider_and_the_field_of_an_estimate_move_each_other(shared, chapter
     assert watch.problems == []
 
 
+@pytest.mark.proof(part="pages")
 def test_a_design_is_tried_in_the_page(shared):
     """What is said is what Python says; a design that can be built is drawn, and several are right."""
     watch = shared("http", "book/05-data-parallel.html")

@@ -22,6 +22,7 @@ ON_SCREEN = """(selector) => [...document.querySelectorAll(selector)].some((node
 })"""
 
 
+@pytest.mark.proof(part="pages")
 def test_a_phone_leads_to_any_chapter(visit, site):
     """Kills menu buttons that do nothing: ☰ shows the chapters, the other one the page's sections; a link to a section
     closes the menu, which would hide it, and one to a chapter leads there."""

@@ -60,6 +60,7 @@ def visit(page, address: str) -> None:
     page.locator("html[data-offline=ready]").wait_for()
 
 
+@pytest.mark.proof(part="pages")
 def test_a_page_that_was_not_visited_says_why(page, host):
     """Kills the browser's own error page. What opens is listed, and the page comes when the network does."""
     visit(page, f"{host}/courses/book/visited.html")

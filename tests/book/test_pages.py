@@ -161,6 +161,7 @@ def test_reads_without_scripts(shared, name):
     assert [alt for alt in pictures if not alt or alt.endswith((".png", ".svg"))] == []
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("chapter", [f"book/{one.page}.html" for one in CHAPTERS if one.number in limits.REBUILT])
 def test_a_rebuilt_chapter_can_be_printed(shared, chapter):
     """Kills a page that nobody finishes: with everything on it shown, it takes at most so much paper."""

@@ -203,6 +203,7 @@ def test_what_was_changed_is_not_thrown_away_unasked(page):
     assert "rank > 0" in found.locator(".cm-content").inner_text()
 
 
+@pytest.mark.proof(part="pages")
 def test_an_endless_loop_is_stopped_by_the_reader(page):
     """Stop ends it at once, with the focus on Run, and the next run works; until then no other cell runs."""
     found = place(page, "first-run")
@@ -260,6 +261,7 @@ def test_a_cell_about_time_says_that_it_runs_in_a_notebook(page):
     assert line.get_by_role("link").get_attribute("href").endswith("01-first-program.ipynb#scrollTo=hello-sizes")
 
 
+@pytest.mark.proof(part="pages")
 def test_a_function_of_several_ranks_is_checked_in_its_card(page):
     """The wrong program gets the bank's sentence, and the right one passes."""
     card = page.locator("#rz-01-debug-gather")

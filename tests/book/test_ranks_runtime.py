@@ -177,6 +177,7 @@ def test_a_deadlock_of_four_is_told(ranks):
     assert ranks.works()
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize(("death", "cause"), ENDS)
 def test_a_rank_that_dies_is_replaced(ranks, death, cause):
     """By its own hand, or because what it did is too much for the runtime: kills the same words for both."""

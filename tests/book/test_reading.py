@@ -82,6 +82,7 @@ def test_no_line_is_cut(shared, name):
     assert watch.page.evaluate(WIDE) == []
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_phone_shows_no_small_type(shared, name):
     """At 390 px no text of a picture is below nine pixels; lines of code do not break."""

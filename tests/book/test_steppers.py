@@ -57,6 +57,7 @@ SPOKEN = """(figure) => [figure.querySelector("input[type=range]").getAttribute(
   Boolean(figure.querySelector("li[data-shown] svg").getAttribute("aria-label"))]"""
 
 
+@pytest.mark.proof(part="pages")
 @pages
 @pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
 def test_the_slider_steps_by_key(shared, way, chapter):
@@ -175,6 +176,7 @@ def check_list(figure, last: int) -> None:
     assert not figure.locator("fieldset").is_visible()
 
 
+@pytest.mark.proof(part="pages")
 @pages
 @pytest.mark.parametrize("way", [pytest.param("http", marks=proof), "file"])
 def test_without_scripts_all_pictures_are_a_list(shared, way, chapter):

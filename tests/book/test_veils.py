@@ -237,6 +237,7 @@ FAULTS = """async (named) => {
 }"""
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("chapter", [CHAPTER])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("named", [False, pytest.param(True, marks=proof)])
@@ -253,6 +254,7 @@ def test_a_veiled_page_reads_on_a_phone(shared, chapter, scheme, named):
     assert page.evaluate(FAULTS, named) == []
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_hints_lead_to_their_sections(shared, chapter):
     """Every question has hints, each with a link to a section of its page."""
@@ -292,6 +294,7 @@ def test_sentences_to_remember_wait_and_no_two_lines_follow_each_other(visit, ad
 WRITE = """([id, state]) => rankzeroWork.change(id, { source: "def f(): ...", state, passed: 1, total: 1 })"""
 
 
+@pytest.mark.proof(part="pages")
 def test_what_the_readers_function_gives_opens_when_it_passes(visit, addresses):
     """Kills a result of the reader's own function that waits for an unrelated question, and one that opens too soon."""
     watch = visit(f"{addresses['http']}/book/01-first-program.html", veiled=True)

@@ -284,6 +284,7 @@ def test_a_program_that_does_not_end(page, source):
     assert "one chunk" in check(card)
 
 
+@pytest.mark.proof(part="pages")
 def test_starting_over_asks_first(page):
     """No loses nothing; yes brings the stub back, and the card is as it was before the first check."""
     card = bench(page)
@@ -299,6 +300,7 @@ def test_starting_over_asks_first(page):
     assert card.get_attribute("data-state") is None
 
 
+@pytest.mark.proof(part="pages")
 def test_the_reference_waits_for_a_try(page):
     """It opens at once after a check, and on request before."""
     card = bench(page)
@@ -454,6 +456,7 @@ def test_a_check_ends_however_deep_its_calls_may_go(page):
     assert told[3:] == ["right", "right"]
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize(
     ("source", "cause"),
     [
@@ -536,6 +539,7 @@ def everything(page):
     page.locator(".rz-everything input").uncheck()
 
 
+@pytest.mark.proof(part="pages")
 def test_a_cell_shows_the_readers_numbers_beside_the_built_ones(page, everything):
     """It is offered once her function was checked; her lines have a label that says whose they are, the built output
     stays, and hers go when she closes them or writes something else.

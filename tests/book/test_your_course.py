@@ -175,6 +175,7 @@ def test_calibration_is_a_sentence_and_a_chart(filled):
     assert dots == [[48 + 60, 14 + 200], [48 + 176, 14 + 100]]
 
 
+@pytest.mark.proof(part="pages")
 def test_missed_questions_come_back(filled, html):
     """What is due leads to its card; what was missed before dates were kept is due; the rest has its day."""
     review = filled.locator("#rz-course-review")
@@ -279,6 +280,7 @@ def damaged() -> dict[str, str | bytes]:
     }
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.parametrize("opened", ["file"], indirect=True)
 def test_a_bad_file_gets_one_sentence_and_changes_nothing(filled):
     before = filled.evaluate(STORED)

@@ -724,6 +724,7 @@ def test_what_is_understood_stands_beside_the_field(page):
     assert card.locator(".rz-mark").inner_text() == "✓ right 1.75 GB"
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.browser
 def test_a_verdict_goes_with_the_answer_that_it_judged(page):
     """Kills a verdict that stays beside an answer that cannot be read, at once and after a reload."""
@@ -816,6 +817,7 @@ def test_old_progress_stays(page):
     assert (entry["right"], entry["first"], entry["confidence"], entry["review"]["step"]) == (True, False, 70, 1)
 
 
+@pytest.mark.proof(part="pages")
 @pytest.mark.browser
 def test_a_missed_question_comes_back_spaced(page):
     """After 1, 3, 7 and 21 days, each time with an empty card; then no more. Early answers change nothing."""
