@@ -114,9 +114,10 @@ def marked(mark: str, root: Path = ROOT) -> list[str]:
     return [path.relative_to(root).as_posix() for path in found]
 
 
-def browser(name: str, expression: str) -> Step:
-    """Tests that open the built book."""
-    chosen = ("-n", "2", "--dist", "loadgroup", "-m", expression, *marked("browser"))
+def browser(name: str, expression: str, *more: str) -> Step:
+    """Tests that open the built book, and those of ``more`` modules."""
+    modules = sorted({*marked("browser"), *more})
+    chosen = ("-n", "2", "--dist", "loadgroup", "-m", expression, *modules)
     return replace(tests(name, *chosen, RANKZERO_HTML=str(HTML)), parallel=True)
 
 

@@ -55,7 +55,7 @@ def steps(part: str, passed: Path) -> list[Step]:
         chosen = ("-m", "hypothesis and not browser", "--hypothesis-profile", part, "tests")
         return [going_on(check.tests(part, "-n", "3", *check.SHARED, *chosen), passed)]
     if part in OPENED:
-        return [check.BOOK, going_on(check.browser(part, expression(part)), passed)]
+        return [check.BOOK, going_on(check.browser(part, expression(part), *check.marked("proof")), passed)]
     tests = check.tests(part, "-n", "3", *check.SHARED, "-m", expression(part), *check.marked("proof"))
     return [going_on(replace(tests, parallel=True), passed)]
 

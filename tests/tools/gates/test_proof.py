@@ -41,6 +41,16 @@ def test_every_part_has_tests_and_every_test_a_part():
     assert [call for call in calls if not call.startswith("mark.proof(part=")] == []
 
 
+@pytest.mark.parametrize("part", proof.PARTS)
+def test_a_part_reads_every_module_that_names_it(part, tmp_path):
+    """Kills: tests of pages that open no browser, and that no part runs."""
+    naming = f'mark.proof(part="{part}")'
+    files = (ROOT / "tests").rglob("test_*.py")
+    named = {path.relative_to(ROOT).as_posix() for path in files if naming in path.read_text(encoding="utf-8")}
+    read = {argument for step in proof.steps(part, tmp_path / "passed") for argument in step.command}
+    assert part in ("laws", "notebooks") or named <= read
+
+
 def test_make_test_leaves_out_what_is_marked_and_proof_what_is_not(pytester):
     pytester.makeini("[pytest]\nmarkers =\n    proof(part): x\n    browser: y\n")
     pytester.makepyfile(
