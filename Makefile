@@ -9,10 +9,10 @@ RUN := .venv/bin/python
 # Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck promises pages text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck promises pages release-check text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 book: ready .stamps/vendor ## execute the notebooks and build the book into _build/html
 	@$(RUN) -m tools.build_book
@@ -68,6 +68,9 @@ promises: ready ## ITEM=05-zero-memory, or every item: check docstrings against 
 pages: ready ## N=03, or every page: what each section asks of its reader, and the limits that it breaks
 	@$(RUN) -m tools.pages $(N)
 
+release-check: ready ## N=03, or every page: the wheel in fresh environments, each page alone in an empty folder; goes on where it was
+	@$(RUN) -m tools.release.check $(if $(N),--pages "$(N)") $(if $(ON),--python $(ON)) $(if $(TAG),--tag "$(TAG)")
+
 text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 	@$(RUN) -m tools.edit text "$(NOTEBOOK)"
 
@@ -78,7 +81,7 @@ screenshot: book ## take a screenshot of a page for the README
 	@$(RUN) -m tools.screenshot
 
 clean: ## remove what was built, keep what was installed
-	@rm -rf _build .cache/notebooks .cache/proof .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build .cache/notebooks .cache/proof .cache/release .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove what was installed too

@@ -1,0 +1,65 @@
+"""A page without torch, as far as it goes: each statement runs by itself, and what needs torch is passed over."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+import nbformat
+
+from tools.release.environments import LACKING
+
+_NAME = re.compile(r"name '(\w+)' is not defined")
+
+
+def statements(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook with a cell for each statement, and for each name that is imported from a module."""
+    cells = []
+    for cell in notebook.cells:
+        for source in split(cell.source) if cell.cell_type == "code" else ():
+            part = nbformat.v4.new_code_cell(source, id=f"{cell.id[:56]}-{len(cells)}", metadata=cell.metadata)
+            cells.append(part)
+    return nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)
+
+
+def split(source: str) -> Iterator[str]:
+    """The statements of a cell; a cell with a magic, which is no Python, stays whole."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        yield source
+        return
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and len(node.names) > 1:
+            yield from (ast.unparse(ast.ImportFrom(node.module, [name], node.level)) for name in node.names)
+        else:
+            yield ast.get_source_segment(source, node) or ast.unparse(node)
+
+
+def bound(source: str) -> set[str]:
+    """The names that a statement would have bound."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return set()
+    found = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return found | {(node.asname or node.name).partition(".")[0] for node in nodes if isinstance(node, ast.alias)}
+
+
+def judged(cells: Iterable[nbformat.NotebookNode]) -> tuple[int, str | None]:
+    """How many statements ran, and the first error that has another reason than torch (or None): a name that is not
+    defined has that reason where the statement which would have bound it had."""
+    lost: set[str] = set()
+    ran = 0
+    for cell in cells:
+        error = next((output for output in cell.outputs if output.output_type == "error"), None)
+        if error is None or "raises-exception" in cell.metadata.get("tags", ()):
+            ran += error is None
+            continue
+        name = _NAME.search(error.evalue)
+        if LACKING not in error.evalue and not (name and name[1] in lost):
+            return ran, f"{cell.id}: {error.ename}: {error.evalue}"
+        lost |= bound(cell.source)
+    return ran, None
