@@ -1,5 +1,7 @@
 """Sections of the book by number, and their items. Generated from the notebooks by tools/sections.py."""
 
+#: Where the chapters of the hosted book are, from ``_config.yml``.
+BOOK = "https://rank-zero.github.io/rank-zero/book"
 #: A section's title.
 SECTIONS = {
     "1.1": "Four processes that talk",

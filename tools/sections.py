@@ -1,8 +1,9 @@
 """Generate the files that name chapters and sections: ``python -m tools.sections [--check]``.
 
 The chapters are listed in :mod:`rankzero.facts.chapters`; the headings of the notebooks are the only source of
-sections. From them come ``autograder/sections.py`` (with it, a report can name the section to read, and items have
-their order, even where the book is not installed), ``_toc.yml``, and the table of the opening page.
+sections. From them come ``autograder/sections.py`` (with it, a report can name the section to read and link it in the
+hosted book, whose address is in ``_config.yml``, and items have their order, even where the book is not installed),
+``_toc.yml``, and the table of the opening page.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import re
 import sys
 from pathlib import Path
 
+import yaml
+
 from rankzero.facts.chapters import CHAPTERS, PARTS, Chapter
 from tools import reference as reference_pages
 from tools.common import BOOK, ROOT, fail, say
 
 SECTIONS = '''"""Sections of the book by number, and their items. Generated from the notebooks by tools/sections.py."""
 
+#: Where the chapters of the hosted book are, from ``_config.yml``.
+BOOK = "{hosted}"
 #: A section's title.
 SECTIONS = {{
 {sections}}}
@@ -79,8 +84,15 @@ def _row(section: str, ids: list[str]) -> str:
     return f'    "{section}": (\n' + "".join(f"        {one},\n" for one in quoted) + "    ),\n"
 
 
-def module(book: Path = BOOK) -> str:
+def hosted(config: Path) -> str:
+    """Where the chapters of the hosted book are, by the course's settings; empty if they name no address."""
+    address = yaml.safe_load(config.read_text(encoding="utf-8")).get("html", {}).get("baseurl", "")
+    return f"{address.rstrip('/')}/book" if address else ""
+
+
+def module(root: Path = ROOT) -> str:
     """The source of ``autograder/sections.py``."""
+    book = root / "book"
     titles, deeper, cards = "", "", ""
     for chapter in CHAPTERS:
         beyond = headings(book / f"{chapter.deeper}.ipynb")
@@ -89,7 +101,8 @@ def module(book: Path = BOOK) -> str:
         deeper += "".join(f'    "{number}",\n' for number in beyond)
         for page in (chapter.page, chapter.deeper):
             cards += "".join(_row(section, ids) for section, ids in items(book / f"{page}.ipynb").items())
-    return SECTIONS.format(sections=titles, deeper=deeper and f"\n{deeper}", items=cards)
+    where = hosted(root / "_config.yml")
+    return SECTIONS.format(hosted=where, sections=titles, deeper=deeper and f"\n{deeper}", items=cards)
 
 
 def _entry(chapter: Chapter, book: Path) -> str:
@@ -122,7 +135,7 @@ def wanted(root: Path = ROOT) -> dict[Path, str]:
     """Every generated file and what it should contain."""
     intro = root / "book" / "intro.md"
     return {
-        root / "autograder" / "sections.py": module(root / "book"),
+        root / "autograder" / "sections.py": module(root),
         root / "_toc.yml": contents(root / "book"),
         intro: opening(intro.read_text(encoding="utf-8")),
     }

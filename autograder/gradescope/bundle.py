@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder import bank, closure
 from autograder.items import AnyQuestion, Build
-from autograder.marking import concepts, report
+from autograder.marking import report
 from autograder.running.limits import Limits, budget_of
 from autograder.sandbox import Level
 
@@ -126,8 +126,6 @@ def archive(items: Items, key: bytes, level: Level = "required", requirements: S
     }
     files = {name: (data, PLAIN) for name, data in parts.items()}
     files |= {"exam.json": (_json(settings), PLAIN), "unfinished.json": (_json(report.unfinished()), PLAIN)}
-    if concepts.CONFIG.is_file():  # contains the book's address, for the links of a report
-        files[concepts.CONFIG.name] = (concepts.CONFIG.read_bytes(), PLAIN)
     files |= {"key": (key + b"\n", SECRET), "python.sh": (PYTHON.encode(), PROGRAM)}
     files |= {"run_autograder": (RUN.encode(), PROGRAM), "setup.sh": (setup(requirements).encode(), PROGRAM)}
     return _zip(files)

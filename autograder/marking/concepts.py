@@ -6,15 +6,13 @@ on what a submission printed, raised or returned for hidden inputs.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from autograder.marking.marks import Answered, Mark
-from autograder.sections import DEEPER, SECTIONS
+from autograder.sections import BOOK, DEEPER, SECTIONS
 from rankzero.facts.chapters import CHAPTERS
 
 #: States of a concept, in the order of a learner's page.
@@ -24,8 +22,6 @@ STATES: tuple[ConceptState, ...] = get_args(ConceptState)
 ABSENT = ("missing", "unwritten")
 #: The topic of all questions.
 QUESTIONS = "questions"
-#: The book's settings; the file exists only where the grader runs from the course's own folder.
-CONFIG = Path(__file__).resolve().parents[2] / "_config.yml"
 
 
 @dataclass(frozen=True)
@@ -51,48 +47,22 @@ def page_of(section: str) -> str:
 def reading(section: str, book: str = "") -> Reading:
     """Where to read ``section``, such as ``"3.6"``; ``book`` is the address of the built book's chapters.
 
-    Without ``book``, the addresses in the book's settings are used: the built book's, else the repository's notebook.
+    Without ``book`` it is the hosted book's (``_config.yml``).
     """
     title = SECTIONS.get(section, "")
-    page = page_of(section)
-    if not page:
-        return Reading(section, title, "")
-    built, notebooks = _places(book)
-    if built:
-        return Reading(section, title, f"{built}/{page}.html#{anchor(title)}")
-    return Reading(section, title, f"{notebooks}/{page}.ipynb" if notebooks else "")
+    page, built = page_of(section), (book or BOOK).rstrip("/")
+    return Reading(section, title, f"{built}/{page}.html#{anchor(title)}" if page and built else "")
 
 
 def hand_in(book: str = "") -> str:
     """The address of the page "What to hand in", with ``book`` as for :func:`reading`; empty if unknown."""
-    built, source = _places(book)
-    return f"{built}/hand-in.html" if built else f"{source}/hand-in.md" if source else ""
-
-
-def _places(book: str) -> tuple[str, str]:
-    """Where the built book's chapters are, if it is known, and else the notebooks of the repository."""
-    return (book.rstrip("/"), "") if book else _addresses(CONFIG)
+    built = (book or BOOK).rstrip("/")
+    return f"{built}/hand-in.html" if built else ""
 
 
 def anchor(title: str) -> str:
     """The anchor of a heading in the built book: ``"ring-reduce-scatter"`` for ``"Ring reduce-scatter"``."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).lstrip("0123456789-").rstrip("-")
-
-
-def _addresses(config: Path) -> tuple[str, str]:
-    """The addresses of the built book's chapters and of its notebooks, from the settings; either may be empty."""
-    text = _settings(config)
-    found = dict(re.findall(r"^  (baseurl|url|branch): *[\"']?([^\s\"'#]+)", text, re.MULTILINE))
-    notebooks = f"{found['url'].rstrip('/')}/blob/{found.get('branch', 'main')}/book" if "url" in found else ""
-    return f"{found['baseurl'].rstrip('/')}/book" if "baseurl" in found else "", notebooks
-
-
-@functools.lru_cache(maxsize=1)
-def _settings(config: Path) -> str:
-    try:
-        return config.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
 
 
 def book_of(stamps: Mapping[str, Any]) -> str:

@@ -45,6 +45,7 @@ def test_every_page_with_a_number_is_a_chapter():
 
 def test_the_generator_says_what_is_stale(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "book", tmp_path / "book", ignore=shutil.ignore_patterns("_static"))
+    shutil.copy(ROOT / "_config.yml", tmp_path)
     (tmp_path / "autograder").mkdir()
     intro = tmp_path / "book" / "intro.md"
     before = intro.read_text(encoding="utf-8")
@@ -79,18 +80,19 @@ def test_the_built_book_is_linked_where_its_address_is_known():
     assert str(page) == "section 3.6, Ring reduce-scatter"
 
 
-def test_the_address_comes_from_the_books_settings(tmp_path, monkeypatch):
-    """Kills: an address typed into the grader, and one that breaks where the settings are not there."""
-    monkeypatch.setattr(concepts, "CONFIG", tmp_path / "none.yml")
-    assert reading("3.6").address == ""
-    config = tmp_path / "repository.yml"
-    monkeypatch.setattr(concepts, "CONFIG", config)
-    config.write_text("repository:\n  url: https://example.org/a/b\n  branch: next\n")
-    assert reading("3.6").address == "https://example.org/a/b/blob/next/book/03-collectives.ipynb"
-    config = tmp_path / "book.yml"
-    monkeypatch.setattr(concepts, "CONFIG", config)
+def test_reports_link_to_the_hosted_book(tmp_path, monkeypatch):
+    """Kills: an address typed into the grader, and one that breaks where there is none."""
+    config = tmp_path / "_config.yml"
     config.write_text('html:\n  baseurl: "https://example.org/course/"\nrepository:\n  url: https://example.org/a/b\n')
+    assert generator.hosted(config) == "https://example.org/course/book"
+    assert generator.hosted(ROOT / "_config.yml") == concepts.BOOK
+    monkeypatch.setattr(concepts, "BOOK", "https://example.org/course/book")
     assert reading("3.6").address == "https://example.org/course/book/03-collectives.html#ring-reduce-scatter"
+    assert concepts.hand_in() == "https://example.org/course/book/hand-in.html"
+    config.write_text("repository:\n  url: https://example.org/a/b\n")
+    assert generator.hosted(config) == ""
+    monkeypatch.setattr(concepts, "BOOK", "")
+    assert reading("3.6").address == concepts.hand_in() == ""
 
 
 def test_an_unknown_section_has_its_number():
