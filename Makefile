@@ -77,7 +77,7 @@ text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 notebook: ready ## NOTEBOOK=book/03-collectives.ipynb: write the edited text back into the notebook
 	@$(RUN) -m tools.edit notebook "$(NOTEBOOK)"
 
-screenshot: book ## take a screenshot of a page for the README
+screenshot: book ## take the three pictures of the README from the built book
 	@$(RUN) -m tools.screenshot
 
 clean: ## remove what was built, keep what was installed
