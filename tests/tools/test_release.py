@@ -146,13 +146,19 @@ def test_what_passed_is_run_again_when_page_or_wheel_change(tmp_path, monkeypatc
 
 
 def test_the_minutes_count_what_is_left(tmp_path):
+    """Two Pythons, one page of an extra left on one of them: both environments of their command lines, and its own."""
     first, second, *_ = pages.chosen("08")
-    tasks = [check.Task(first, HERE, tmp_path / "no"), check.Task(second, HERE, tmp_path / "yes")]
     (tmp_path / "yes").touch()
-    one = check.minutes(tasks)
-    assert one == check.INSTALL + pages.LIMIT / 60
-    assert check.minutes([tasks[1]]) == 0
-    assert check.minutes([*tasks, check.Task(first, BARE, tmp_path / "no")]) == 2 * check.INSTALL + pages.LIMIT / 60
+    tasks = [check.Task(first, HERE, tmp_path / "no"), check.Task(second, BARE, tmp_path / "yes")]
+    assert check.minutes(tasks) == 2 * check.SHELL + 3 * check.INSTALL + pages.LIMIT / 60
+    assert check.minutes(tasks[1:]) == check.SHELL + check.INSTALL
+
+
+def test_a_command_that_hangs_is_told(monkeypatch):
+    """Kills: an index that does not answer, on which a release waits for ever."""
+    monkeypatch.setattr(wheel, "COMMAND", 0.001)
+    with pytest.raises(wheel.Broken, match=r"-c import time; time\.sleep\(9\) did not end within 0\.001 minutes"):
+        wheel._run(sys.executable, "-c", "import time; time.sleep(9)")
 
 
 def test_a_python_that_is_missing_is_told(monkeypatch, capsys):
@@ -201,6 +207,17 @@ def test_a_tag_names_the_version():
     """Kills: a tag beside the version, whose release has the address of no page."""
     with pytest.raises(wheel.Broken, match=r"the tag v0\.0\.1 must be v"):
         check.distribution("v0.0.1")
+
+
+def test_the_command_line_is_tried_and_what_fails_is_named(tmp_path, monkeypatch):
+    """Kills: a command that fails in an empty folder, or prints something else, and is not told."""
+    python = Path(sys.executable)
+    monkeypatch.setattr(wheel, "packages", lambda: ["json"])
+    for program, said in (("print('one')", None), ("print('two')", "two"), ("raise SystemExit('three')", "three")):
+        monkeypatch.setattr(check, "COMMANDS", ((("-c", program), "one"),))
+        assert check.commands(python) == (said and f"python -c {program}: {said}")
+    monkeypatch.setattr(check, "SHELL", 0)
+    assert "it did not end, within 0 minutes" in check.commands(python)
 
 
 def test_a_failure_decides_the_status(monkeypatch, capsys):

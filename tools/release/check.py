@@ -17,9 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankzero import __version__
 from tools.common import CACHE, fail, say
@@ -30,8 +32,8 @@ from tools.release.wheel import Broken
 
 FOLDER = CACHE / "release"
 WORKERS = 2
-#: Minutes to build the distribution, and to install an environment, on a slow line.
-BUILD, INSTALL = 8, 8
+#: Minutes to build the distribution, to install an environment on a slow line, and for the command line of a Python.
+BUILD, INSTALL, SHELL = 8, 8, 6
 #: A function of plain Python, and the exercise whose points it earns.
 ANSWER = "def message_time(message_bytes, bandwidth, latency=0.0):\n    return latency + message_bytes / bandwidth\n"
 #: What the command line does without torch and without a checkout, and a word of what it prints.
@@ -60,8 +62,10 @@ def mark(page: Path, interpreter: Interpreter, built: Path) -> Path:
 def minutes(tasks: Sequence[Task]) -> int:
     """Within how many minutes all is done."""
     left = [task for task in tasks if not task.mark.exists()]
-    made = {(task.interpreter.version, pages.extra(task.page)) for task in left}
-    return math.ceil(len(made) * INSTALL + math.ceil(len(left) / WORKERS) * pages.LIMIT / 60)
+    shells = {(task.interpreter.version, "") for task in tasks}
+    made = shells | {(task.interpreter.version, pages.extra(task.page)) for task in left}
+    rounds = math.ceil(len(left) / WORKERS)
+    return math.ceil(len(shells) * SHELL + len(made) * INSTALL + rounds * pages.LIMIT / 60)
 
 
 def environment(interpreter: Interpreter, extra: str, built: Path) -> Path:
@@ -77,22 +81,20 @@ def environment(interpreter: Interpreter, extra: str, built: Path) -> Path:
 
 def commands(python: Path) -> str | None:
     """What is wrong with the modules and the command line in an empty folder; None if nothing is."""
+    until = time.monotonic() + 60 * SHELL
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home, "work")
         folder.mkdir()
         (folder / "answer.py").write_text(ANSWER, encoding="utf-8")
         every = (str(Path(__file__).with_name("imports.py")), *wheel.packages())
         for command, word in ((every, "modules imported"), *COMMANDS):
-            settings = environments.settings(Path(home))
-            done = subprocess.run(
-                [str(python), *command],
-                cwd=folder,
-                env=settings,
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
+            alone: dict[str, Any] = {"cwd": folder, "env": environments.settings(Path(home)), "check": False}
+            try:
+                done = subprocess.run(
+                    [str(python), *command], capture_output=True, text=True, timeout=until - time.monotonic(), **alone
+                )
+            except subprocess.TimeoutExpired:
+                return f"python {' '.join(command)}: it did not end, within {SHELL} minutes for all commands"
             if done.returncode or word not in done.stdout:
                 return f"python {' '.join(command)}: {(done.stderr or done.stdout).strip()}"
     return None
@@ -174,7 +176,7 @@ def run(arguments: argparse.Namespace) -> Count:
     found = interpreters(arguments.python)
     count = Count(skipped=(len(arguments.python) - len(found)) * len(wanted))
     tasks = [Task(page, interpreter, mark(page, interpreter, built)) for interpreter in found for page in wanted]
-    say(f"{len(tasks)} pages: at most {minutes(tasks)} minutes")
+    say(f"{len(tasks)} pages, and the command line: at most {minutes(tasks)} minutes")
     for interpreter in found:
         wrong = commands(environment(interpreter, "", built))
         say(f"command line, Python {interpreter.version}: {wrong or 'passed'}")

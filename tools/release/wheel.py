@@ -11,6 +11,7 @@ import tomllib
 import zipfile
 from email import message_from_string
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -18,6 +19,8 @@ from tools.common import ROOT
 
 #: What stands in a folder for whoever opens the repository there, and is no part of a package.
 LEFT_OUT = ("README.md",)
+#: Minutes for one command, a download included.
+COMMAND = 7
 #: What the distribution is made of, beside its packages.
 ABOUT = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 
@@ -65,8 +68,8 @@ def build(folder: Path) -> Path:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
         _run(sys.executable, "-m", "venv", "--without-pip", str(tool))
-        pip(tool / "bin" / "python", "install", "build")
-        _run(str(tool / "bin" / "python"), "-m", "build", "--outdir", str(folder / "part"), str(copy))
+        pip(tool / "bin" / "python", "install", "build", *_project()["build-system"]["requires"])
+        _run(str(tool / "bin" / "python"), "-m", "build", "--no-isolation", "--outdir", str(folder / "part"), str(copy))
     (folder / "part").rename(target)
     return found(target)
 
@@ -93,16 +96,22 @@ def pip(python: Path, *arguments: str) -> None:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60 * COMMAND)
+    except subprocess.TimeoutExpired:
+        raise Broken(f"{' '.join(command[1:4])} did not end within {COMMAND} minutes") from None
     if done.returncode:
         last = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][-3:]
         raise Broken(f"{' '.join(command[1:4])} failed: {' / '.join(last)}")
 
 
-def packages(root: Path = ROOT) -> list[str]:
+def _project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def packages() -> list[str]:
     """The rooms that are distributed."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    return [name.removesuffix("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]]
+    return [name.removesuffix("*") for name in _project()["tool"]["setuptools"]["packages"]["find"]["include"]]
 
 
 def difference(wheel: Path) -> list[str]:
