@@ -79,6 +79,7 @@ for command in ("grade labs", "verify --only 03-traffic", "grade-class labs --ou
 """
 
 
+@pytest.mark.proof(part="bank")
 def test_every_command_that_runs_submissions_is_refused_in_one_sentence(said):
     """Kills: ``import pwd``, and a grader that fails half-way."""
     lines = said["commands"].splitlines()
@@ -106,6 +107,7 @@ for mine in (ring_all_reduce_time, mask_logits, ring_all_reduce):
 """
 
 
+@pytest.mark.proof(part="bank")
 def test_plain_and_tensor_functions_are_checked_and_ranks_are_refused(said):
     tensor = said["checks"]
     plain, ranks = tensor.split("11-mask-logits: ")[0], tensor.splitlines()[-2:]

@@ -110,6 +110,7 @@ def test_the_reference_passes(item, judged):
     )
 
 
+@pytest.mark.proof(part="bank")
 @pytest.mark.parametrize(("item", "slip"), NAMED)
 def test_a_wrong_program_gets_the_same_sentences(item, slip, judged):
     """Each public case gets the same verdict in the same words."""

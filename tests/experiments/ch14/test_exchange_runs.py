@@ -61,6 +61,7 @@ def test_bytes(runs):
     assert all(size < exchange.bytes < 2 * size for exchange in found["disk"].exchanges)
 
 
+@pytest.mark.proof(part="runs")
 def test_nothing_is_left(runs, folders):
     assert len(folders) == len(ROADS)
     assert not any(folder.exists() for folder in folders)
