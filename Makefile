@@ -9,7 +9,7 @@ RUN := .venv/bin/python
 # Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck promises pages release-check text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site slides bench corpus mutants luck promises pages release-check text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ serve: book ## build the book and serve it on this machine, with live explorers
 
 site: book ## the book as a folder for any static host, in _build/site
 	@$(RUN) -m tools.site
+
+slides: book ## slides of the chapters for a class, a file each, in _build/slides
+	@$(RUN) -m tools.slides
 
 bench: ready .stamps/vendor ## measure everything and write RESULTS.md, or ONLY=server (FULL=1: other graders with 2,000 submissions)
 	@$(RUN) -m benchmarks $(if $(FULL),--full) $(ONLY)

@@ -68,9 +68,9 @@ def hand_in() -> str:
     """Two functions that are right, and one that is wrong in a known way."""
     from autograder import bank
 
-    found = {name: bank.find(name) for name in ITEMS}
-    files = dict.fromkeys(item.file for item in found.values())
-    wrong = found[WRONG].source_of(found[WRONG].slips[SLIP])
+    found = [item for item in bank.builds() if item.id in ITEMS]
+    (wrong,) = (item.source_of(item.slips[SLIP]) for item in found if item.id == WRONG)
+    files = dict.fromkeys(item.file for item in found)
     texts = [*((ROOT / "solutions" / file).read_text(encoding="utf-8") for file in files), wrong]
     return "\n\n".join(texts).replace("from __future__ import annotations\n", "")
 

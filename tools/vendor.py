@@ -3,7 +3,7 @@
 Charts (Vega), Python in the browser (Pyodide), formulas (KaTeX) and search (MiniSearch) come from npm in the exact
 versions of ``package.json``; the editor (CodeMirror) is bundled from npm packages; the script that sets formulas where
 KaTeX cannot (MathJax) comes from a Python package. They go into ``.cache/static/vendor``, which the build copies into
-``_static``. What only tests and benchmarks need goes into ``.cache``: axe, which is in no page.
+``_static``. What no page has goes into ``.cache``: axe, for tests and benchmarks, and reveal.js, for slides.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ FILES = {
         "pyodide-lock.json",
     ),
 }
-#: npm package -> the files of it that tests and benchmarks use, but no page.
-CHECKS = {"axe-core": ("axe.min.js",)}
+#: npm package -> the files of it that tests, benchmarks and slides use, but no page.
+CHECKS = {"axe-core": ("axe.min.js",), "reveal.js": ("dist/reveal.js", "dist/reveal.css", "LICENSE")}
 
 
 def versions(group: str = "dependencies") -> dict[str, str]:
