@@ -1,7 +1,8 @@
 """Build the book: ``python -m tools.build_book``.
 
-The notebooks are executed first, in parallel; then Jupyter Book turns the pages and the outputs into HTML. A failing
-cell stops the build with its own error, and a Sphinx warning counts as an error.
+The notebooks are executed first, in parallel; then Sphinx and myst-nb turn the pages and the outputs into HTML, with
+the settings and the contents of a Jupyter Book. A failing cell stops the build with its own error, and a warning of
+Sphinx counts as an error.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import bundle, execute, finish, own_runs, world_runs
-from tools.common import BOOK, CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
+from tools import bundle, execute, finish, own_runs, sphinx_settings, world_runs
+from tools.common import CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
 from tools.course import data as course_data
 from tools.course import questions
 
@@ -59,30 +60,39 @@ def contents(source: Path, page: Path | None, target: Path) -> Path:
     return toc
 
 
-def render(source: Path, output: Path, cache: Path, page: Path | None = None) -> bool:
-    """Turn the pages into HTML with Jupyter Book; returns False if there were warnings."""
-    from jupyter_book.sphinx import build_sphinx
-
-    overrides: dict[str, Any] = {
-        "external_toc_path": str(contents(source, page, cache)),
-        "nb_execution_cache_path": str(cache / "cache"),
-        "html_static_path": [str(BOOK / "_static"), str(VENDOR.parent)],
-        "html_favicon": str(BOOK / "_static" / "mark.svg"),
-        "html_logo": str(BOOK / "_static" / "mark.svg"),
-        "latex_individualpages": False,
-    }
+def settings(source: Path, cache: Path, page: Path | None = None) -> dict[str, Any]:
+    """What Sphinx is told: what ``_config.yml`` says, and what is this build's own. Scripts and styles are those of the
+    course, whatever book is built."""
+    told = sphinx_settings.read(source / "_config.yml")
+    told["html_static_path"] = [str(ROOT / folder) for folder in told["html_static_path"]]
+    told |= {name: str(ROOT / told[name]) for name in ("html_favicon", "html_logo")}
+    told["external_toc_path"] = str(contents(source, page, cache))
+    told["nb_execution_cache_path"] = str(cache / "cache")
     if page is not None:  # its links to the other pages lead nowhere
-        overrides["suppress_warnings"] = ["myst.xref_missing"]
-    return not build_sphinx(
-        source,
-        output,
-        path_config=source / "_config.yml",
-        confoverrides=overrides,
-        noconfig=True,
-        quiet=True,
-        warningiserror=True,
-        keep_going=True,
-    )
+        told["suppress_warnings"] = [*told["suppress_warnings"], "myst.xref_missing"]
+    return told
+
+
+def render(told: dict[str, Any], source: Path, output: Path) -> bool:
+    """Turn the pages into HTML with Sphinx; returns False if there were warnings."""
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    try:
+        with patch_docutils(), docutils_namespace():
+            app = Sphinx(
+                *(source, None, output, output.with_name(".doctrees"), "html", told),
+                status=None,
+                warning=sys.stderr,
+                warningiserror=True,
+                keep_going=True,
+            )
+            app.build()
+    except SphinxError as error:
+        fail(f"{error.category}: {error}")
+        return False
+    return app.statuscode == 0
 
 
 def forget(doctrees: Path, states: Mapping[str, str]) -> Path:
@@ -135,7 +145,7 @@ def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "noteb
     names = {path.relative_to(source).with_suffix("").as_posix(): path for path in chosen}
     states = {name: stored[path].stem if path in stored else "" for name, path in names.items()}
     record = forget(output.with_name(".doctrees"), states)
-    if not render(source, output, output.with_name("executed"), page):
+    if not render(settings(source, output.with_name("executed"), page), source, output):
         return fail("the book was not built: the lines above are warnings, and a warning is an error")
     finish.write(output / "_static" / "course-data.js", course_data.script(course_data.collect()))
     copies = {path: execute.copy(path, output.with_name("executed")) for path in stored}

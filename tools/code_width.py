@@ -1,7 +1,7 @@
 """Code of a page within 88 columns: :func:`fitted` rewrites code of the course, whose lines may have 120.
 
-Statements are laid out by ruff. Docstrings, which no formatter touches, are refilled, paragraph by paragraph, where a
-line is too long.
+Statements are laid out by ruff. Docstrings are refilled, paragraph by paragraph, where a line is too long: ruff leaves
+them as they are, and docformatter does so with lists of arguments.
 """
 
 from __future__ import annotations

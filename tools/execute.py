@@ -2,7 +2,8 @@
 
 A notebook is executed again only if something it depends on has changed: the store has a folder for each page, in which
 executed copies are named by the fingerprint of what the page depends on (:mod:`tools.page_inputs`). Every notebook runs
-in a kernel of its own, in an empty folder.
+in a kernel of its own, in an empty folder. nbclient runs the cells, and jupyter-cache hands their outputs to Sphinx;
+its own executors know a notebook by its cells alone, and would keep what a module printed that has changed since.
 """
 
 from __future__ import annotations

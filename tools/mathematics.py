@@ -2,7 +2,9 @@
 
 KaTeX does it, run by node. Sphinx and the cards of the course (``autograder/markup.py``) write a formula as
 ``<span class="math …">\\(…\\)</span>`` or ``<div class="math …">\\[…\\]</div>``; the data of cards hold such spans too.
-Where node or KaTeX is missing, pages keep the script that sets mathematics when they are read.
+Where node or KaTeX is missing, pages keep the script that sets mathematics when they are read. sphinxcontrib-katex
+would set what Sphinx itself reads as a formula, and neither the HTML nor the data of cards, which are outputs of
+notebooks.
 """
 
 from __future__ import annotations

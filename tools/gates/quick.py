@@ -2,7 +2,8 @@
 
 A change is what differs from the last commit, in tracked and in new files; if nothing does, it is the last commit. Its
 tests are those that mirror a changed module and those that import it, the nearest first, as long as there is time. What
-is left out is printed.
+is left out is printed. pytest-testmon would choose by the coverage of an earlier run: a fresh clone has none, and it
+sees neither data and scripts nor what runs in other processes.
 """
 
 from __future__ import annotations

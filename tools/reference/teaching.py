@@ -121,7 +121,7 @@ def courses() -> str:
     header = ("week", "sections", "hours", "points", "milestone due", "chapters")
     total = sum(unit.hours for unit in units())
     result = [
-        f"The path takes a learner about {total:.0f} hours, by the rule on the [opening page](intro.md#three-routes)."
+        f"The path takes a learner about {total:.0f} hours, by the rule on the [opening page](intro.md)."
         " Each week ends where hours come out nearly even, at the end of a chapter if there is one near. Points are"
         " those of the functions and repairs in its sections, and the hours of a milestone are in the week in which"
         " it is due."
