@@ -10,6 +10,7 @@ leaves them out, in training, in sampling and when log-probabilities are recompu
 
 from __future__ import annotations
 
+import base64
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from random import Random
 import torch
 from torch.nn import functional
 
+from rankzero import stored
 from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
 from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
 
@@ -31,6 +33,8 @@ LENGTH = LONGEST - PROMPT
 STEPS, SENTENCES = 200, 64
 #: Training of the reward model: pairs that were compared once, steps of so many of them each.
 PAIRS, REWARD_STEPS, COMPARED = 2000, 100, 128
+#: Reference and scorer of seed 0, as ``python benchmarks/toy_models.py --store`` trains and writes them.
+STORED = Path(__file__).parent / "data" / "toy_models.json"
 
 Score = Callable[[torch.Tensor], torch.Tensor]
 
@@ -90,13 +94,13 @@ def word_logits(model: GPT, tokens: torch.Tensor, cache: KVCache | None = None) 
 
 
 def reference(seed: int = 0, steps: int = STEPS) -> GPT:
-    """The model that speaks the language, frozen; trained once in a process, for a few seconds."""
-    return _reference(seed, steps)
+    """The model that speaks the language, frozen. That of seed 0 is stored; another is trained, once in a process."""
+    return _read()[0] if (seed, steps) == (0, STEPS) else trained(seed, steps)
 
 
 @functools.cache
 @one_thread()
-def _reference(seed: int, steps: int) -> GPT:
+def trained(seed: int, steps: int) -> GPT:
     model, rng = GPT(CONFIG, seed), Random(f"sentences {seed}")
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, fused=True)
     for _ in range(steps):
@@ -131,7 +135,6 @@ def with_one_output(model: GPT, seed: int = 0, zero: bool = False) -> GPT:
 
 
 @one_thread()
-@torch.no_grad()
 def generate(
     model: GPT,
     prompts: torch.Tensor,
@@ -144,14 +147,15 @@ def generate(
     The log-probabilities are those of the distribution that the tokens were drawn from, so at a temperature other than
     1 they are not the model's.
     """
-    cache, tokens, kept = KVCache(model, len(prompts)), [prompts], []
-    over = torch.zeros(len(prompts), 1, dtype=torch.bool)
-    for _ in range(length):
-        law = (word_logits(model, tokens[-1], cache)[:, -1] / temperature).log_softmax(-1)
-        drawn = torch.multinomial(law.exp(), 1, generator=generator)
-        tokens.append(drawn.masked_fill(over, PAD))
-        kept.append(law.gather(1, drawn).masked_fill(over, 0.0))
-        over = over | (drawn == EOS)
+    tokens, kept = [prompts], []
+    with torch.inference_mode():
+        cache, over = KVCache(model, len(prompts)), torch.zeros(len(prompts), 1, dtype=torch.bool)
+        for _ in range(length):
+            law = (word_logits(model, tokens[-1], cache)[:, -1] / temperature).log_softmax(-1)
+            drawn = torch.multinomial(law.exp(), 1, generator=generator)
+            tokens.append(drawn.masked_fill(over, PAD))
+            kept.append(law.gather(1, drawn).masked_fill(over, 0.0))
+            over = over | (drawn == EOS)
     ends = (torch.cat(tokens[1:], 1) == EOS).long()
     mask = (ends.cumsum(1) - ends == 0).float()  # until an <eos> has come before
     return Rollout(torch.cat(tokens, 1), mask, torch.cat(kept, 1))
@@ -192,13 +196,15 @@ def compared(tokens: torch.Tensor, seed: int) -> tuple[torch.Tensor, torch.Tenso
 def reward_model(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Callable | None = None) -> GPT:
     """A reward model with the body of ``model``, taught by noisy comparisons of its samples; frozen.
 
+    That of the stored reference, of seed 0 and with all steps, is stored as well.
+
     Args:
         model: the reference.
         seed: of samples, labels and the head.
         steps: of training; a few seconds for a hundred.
         loss: of the scores of chosen and rejected [B]; None takes :func:`comparison_loss`.
     """
-    return _reward_model(model, seed, steps, loss or comparison_loss)
+    return scorer(model).model if _is_stored(model, seed, steps, loss) else _reward_model(model, seed, steps, loss)
 
 
 def comparison_loss(chosen: torch.Tensor, rejected: torch.Tensor) -> torch.Tensor:
@@ -208,7 +214,7 @@ def comparison_loss(chosen: torch.Tensor, rejected: torch.Tensor) -> torch.Tenso
 
 @functools.cache
 @one_thread()
-def _reward_model(model: GPT, seed: int, steps: int, loss: Callable) -> GPT:
+def _reward_model(model: GPT, seed: int, steps: int, loss: Callable | None) -> GPT:
     fresh = with_one_output(model, seed)
     pairs = min(PAIRS, steps * COMPARED)  # a short training run sees no more than this
     chosen, rejected = compared(samples(model, 2 * pairs, seed + 1), seed)
@@ -216,7 +222,7 @@ def _reward_model(model: GPT, seed: int, steps: int, loss: Callable) -> GPT:
     generator = torch.Generator().manual_seed(seed)
     for _ in range(steps):
         rows = torch.randint(pairs, (COMPARED,), generator=generator)
-        error = loss(raw_scores(fresh, chosen[rows]), raw_scores(fresh, rejected[rows]))
+        error = (loss or comparison_loss)(raw_scores(fresh, chosen[rows]), raw_scores(fresh, rejected[rows]))
         optimizer.zero_grad()
         error.backward()
         optimizer.step()
@@ -238,13 +244,14 @@ class Scorer:
 
 
 def scorer(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Callable | None = None) -> Scorer:
-    """The :func:`reward_model` of this reference with its scale set; trained once in a process."""
-    return _scorer(model, seed, steps, loss or comparison_loss)
+    """The :func:`reward_model` of this reference with its scale set: stored, or trained once in a process."""
+    return _read()[1] if _is_stored(model, seed, steps, loss) else trained_scorer(model, seed, steps, loss)
 
 
 @functools.cache
 @one_thread()
-def _scorer(model: GPT, seed: int, steps: int, loss: Callable) -> Scorer:
+def trained_scorer(model: GPT, seed: int, steps: int, loss: Callable | None = None) -> Scorer:
+    """A :func:`scorer` that is trained now, for some seconds for a hundred steps."""
     rewards = _reward_model(model, seed, steps, loss)
     with torch.no_grad():
         scores = raw_scores(rewards, samples(model, 1024, seed + 2))
@@ -260,6 +267,33 @@ def pair_accuracy(model: GPT, score: Score, count: int = 1000, seed: int = 99) -
 
 
 # Once, and kept on disk.
+
+
+def _is_stored(model: GPT, seed: int, steps: int, loss: Callable | None) -> bool:
+    return (seed, steps, loss) == (0, REWARD_STEPS, None) and model is _read()[0]
+
+
+def store(model: GPT, score: Scorer, file: Path = STORED, made_on: str = "") -> None:
+    """Store reference and scorer of seed 0 where :func:`reference` and :func:`scorer` find them."""
+    parts = {"reference": model.state_dict(), "reward model": score.model.state_dict()}
+    parts["scale"] = {"mean and deviation": torch.tensor([score.mean, score.deviation])}
+    rows = [
+        (part, name, list(weight.shape), base64.b64encode(weight.numpy().astype("<f4").tobytes()).decode())
+        for part, weights in parts.items()
+        for name, weight in weights.items()
+    ]
+    columns = ("model", "parameter", "shape", "float32 in base64")
+    stored.write(file, "python benchmarks/toy_models.py --store", columns, rows, made_on)
+
+
+@functools.cache
+def _read() -> tuple[GPT, Scorer]:
+    parts: dict[str, dict[str, torch.Tensor]] = {}
+    for part, name, shape, text in stored.read(STORED):
+        weight = torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.float32)
+        parts.setdefault(part, {})[name] = weight.view(shape)
+    scale = parts["scale"]["mean and deviation"].tolist()
+    return _unpacked((parts["reference"], parts["reward model"], *scale))
 
 
 def kept(folder: Path, seed: int = 0) -> tuple[GPT, Scorer]:

@@ -199,15 +199,12 @@ def best_of(model: GPT, reward: Score, n: int, prompts: int = 64, seed: int = 0)
 
     Source of the bound: Beirami et al. (2024), arXiv:2401.01879.
     """
-    generator = torch.Generator().manual_seed(seed)
-    chosen, scores = [], []
-    for prompt in prompt_rows(prompts, seed):
-        tokens = generate(model, prompt.expand(n, -1), LENGTH, generator).tokens
-        found = reward(tokens)
-        chosen.append(tokens[found.argmax()])
-        scores.append(found.max().item())
+    rows = prompt_rows(prompts, seed).repeat_interleave(n, 0)  # all answers are written side by side
+    tokens = generate(model, rows, LENGTH, torch.Generator().manual_seed(seed)).tokens.unflatten(0, (prompts, n))
+    scores, best = reward(tokens.flatten(0, 1)).view(prompts, n).max(1)
+    chosen = tokens[torch.arange(prompts), best]
     bound = math.log(n) - (n - 1) / n
-    return Best(n, math.fsum(scores) / prompts, judged(torch.stack(chosen)).mean().item(), bound)
+    return Best(n, scores.mean().item(), judged(chosen).mean().item(), bound)
 
 
 def passes(team: Team, job: Callable[[], object]) -> dict[str, tuple[int, int]]:

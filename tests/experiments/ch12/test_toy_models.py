@@ -100,9 +100,9 @@ def test_sentences_are_padded():
 trained = pytest.mark.xdist_group("rlhf runs")
 
 
-@pytest.mark.proof(part="runs")
 @trained
 def test_the_reference_speaks_the_language():
+    """The stored weights."""
     tokens = toy_models.samples(toy_models.reference(), 500, seed=11)
     assert (tokens == EOS).any(1).float().mean() > 0.9
     assert -0.8 < judged(tokens).mean() < 0.4
@@ -110,6 +110,35 @@ def test_the_reference_speaks_the_language():
 
 
 @pytest.mark.proof(part="runs")
+@trained
+def test_the_stored_reference_is_what_training_gives():
+    """Up to rounding, which machines do differently and 200 steps multiply."""
+    tokens = toy_models.samples(toy_models.reference(), 200, seed=11)
+    laws = [word_logits(one, tokens).softmax(-1) for one in (toy_models.trained(0, 200), toy_models.reference())]
+    assert torch.allclose(*laws, atol=0.05)
+    fresh = toy_models.trained_scorer(toy_models.trained(0, 200), 0, 100)
+    assert torch.allclose(fresh(tokens), toy_models.scorer(toy_models.reference())(tokens), atol=0.3)
+
+
+def test_weights_are_read_as_they_were_written(tmp_path, monkeypatch):
+    model = toy_models.trained(3, 1)
+    score = toy_models.scorer(model, 0, 1)
+    monkeypatch.setattr(toy_models, "STORED", tmp_path / "weights.json")
+    toy_models.store(model, score, toy_models.STORED)
+    again, found = toy_models._read.__wrapped__()
+    assert all(torch.equal(*pair) for pair in zip(again.parameters(), model.parameters(), strict=True))
+    assert torch.equal(found(prompt_rows(3)), score(prompt_rows(3)))
+
+
+@trained
+def test_what_is_stored_is_that_of_the_defaults():
+    """Kills the stored scorer for another loss, other steps or another model."""
+    model = toy_models.reference()
+    assert toy_models.scorer(model).model is toy_models.reward_model(model)
+    assert toy_models.scorer(model, 0, 1) is not toy_models.scorer(model)
+    assert toy_models.scorer(toy_models.trained(3, 1), 0, 1) is not toy_models.scorer(model, 0, 1)
+
+
 @trained
 def test_the_reward_model_ranks_as_the_judge_does():
     model = toy_models.reference()
@@ -121,7 +150,6 @@ def test_the_reward_model_ranks_as_the_judge_does():
     assert not any(value.requires_grad for value in score.model.parameters())
 
 
-@pytest.mark.proof(part="runs")
 @trained
 def test_it_is_wrong_where_it_was_not_trained():
     """A sentence that the judge condemns scores above a flawless one."""
