@@ -1,8 +1,8 @@
 """The models that chapters 12 to 14 start from: ``python benchmarks/toy_models.py``.
 
-Trains reference and reward model of seed 0 anew, for some seconds, and prints how many of the reference's sentences
-end, what the judge says of them and how often the reward model agrees, for the stored ones as well. With ``--store`` the
-new ones take their place.
+Trains reference and reward model of seed 0 anew, for some seconds. Prints how many of the reference's sentences end,
+what the judge says of them and how often the reward model agrees, then the same for the stored ones. With ``--store``
+the new ones take their place.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="It learns from advantages that a critic made of 256 steps, while the critic still knows "
-        "nothing, and takes one small step from each: 117 in all.",
+        "nothing, and takes one small step from each: 39 in all.",
         slips={
             1: "Its weights are noisy. But they are what really came, and sixteen whole episodes are in each step.",
             2: "The baseline takes away noise and adds nothing wrong.",
