@@ -17,10 +17,11 @@ from typing import Any
 
 def count(least: int = 1, most: int | None = None, /, **values: Any) -> None:
     """Each is an integer of at least ``least`` and, if ``most`` is given, at most ``most``."""
-    rule = f"be an integer >= {least}" if most is None else f"be an integer from {least} to {most}"
     for name, value in _entries(values):
         whole = isinstance(value, int) and not isinstance(value, bool)
-        require(whole and least <= value and (most is None or value <= most), rule, **{name: value})
+        if not (whole and least <= value and (most is None or value <= most)):
+            limits = f">= {least}" if most is None else f"from {least} to {most}"
+            require(False, f"be an integer {limits}", **{name: value})
 
 
 def amount(**values: Any) -> None:
@@ -44,14 +45,15 @@ def finite(**values: Any) -> None:
 def between(least: float, most: float, /, **values: Any) -> None:
     """Each is a number from ``least`` to ``most``, both included: a share, a discount."""
     for name, value in _entries(values):
-        require(_is_number(value) and least <= value <= most, f"be from {least:g} to {most:g}", **{name: value})
+        if not (_is_number(value) and least <= value <= most):
+            require(False, f"be from {least:g} to {most:g}", **{name: value})
 
 
 def one_of(known: Collection[Any], /, **values: Any) -> None:
     """Each is one of ``known``, and of its type: 1 is not True."""
     for name, value in values.items():
-        same = any(type(value) is type(one) and value == one for one in known)
-        require(same, f"be one of {', '.join(str(one) or repr(one) for one in known)}", **{name: value})
+        if not any(type(value) is type(one) and value == one for one in known):
+            require(False, f"be one of {', '.join(str(one) or repr(one) for one in known)}", **{name: value})
 
 
 def require(holds: bool, rule: str, /, **values: Any) -> None:
@@ -70,7 +72,11 @@ def _entries(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _entries({f"{name}[{key!r}]": entry for key, entry in value.items()})
         elif isinstance(value, list | tuple | range):
-            yield from _entries({f"{name}[{index}]": entry for index, entry in enumerate(value)})
+            for index, entry in enumerate(value):
+                if isinstance(entry, dict | list | tuple | range):
+                    yield from _entries({f"{name}[{index}]": entry})
+                else:
+                    yield f"{name}[{index}]", entry
         else:
             yield name, value
 
