@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from rankzero.charts.marks import COLOURS, ink_on
-from rankzero.figures.picture import INK, QUIET, SMALL, Picture, panels, styled
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, panels, styled, within
 from rankzero.room import room
 
 #: The narrowest column of a pass and the gap after each, in squares.
@@ -58,6 +58,6 @@ def _told(pieces: Sequence[Piece]) -> str:
 def _square(axes: Axes, left: float, row: int, letter: str, colour: str) -> None:
     """A token: computed, in a colour; or found in the pool, in outline."""
     style: dict[str, Any] = {"facecolor": colour} if colour else {"fill": False, "edgecolor": QUIET, "linestyle": ":"}
-    axes.add_patch(Rectangle((left, row - 0.38), 0.9, 0.76, **style))
+    within(axes, Rectangle((left, row - 0.38), 0.9, 0.76, **style))
     ink = ink_on(colour) if colour else INK
     axes.text(left + 0.45, row, letter, ha="center", va="center", fontsize=SMALL, color=ink)

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from rankzero import checks
 from rankzero.charts.marks import COLOURS, group_colour, ink_on
-from rankzero.figures.picture import INK, QUIET, SMALL, Picture, canvas, counted, key, on_circle, panels, styled
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, canvas, counted, key, on_circle, panels, styled, within
 
 #: The codes of ``nvidia-smi topo -m`` that come after NVLinks, from near to far.
 CODES = ("PIX", "PXB", "PHB", "NODE", "SYS")
@@ -102,7 +102,7 @@ def rank_grid(sizes: Mapping[str, int], ranks_per_node: int, axis: str) -> Pictu
     for rank, group in enumerate(groups):
         node, device = divmod(rank, ranks_per_node)
         colour = group_colour(group)
-        axes.add_patch(Rectangle((device - 0.46, node - 0.45), 0.92, 0.9, facecolor=colour, linewidth=0))
+        within(axes, Rectangle((device - 0.46, node - 0.45), 0.92, 0.9, facecolor=colour, linewidth=0))
         if 50 * cell >= SMALL:
             size = min(9.0, 50 * cell)
             axes.text(device, node, str(rank), ha="center", va="center", fontsize=size, color=ink_on(colour))

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from rankzero.charts.marks import COLOURS
-from rankzero.figures.picture import QUIET, Picture, legend, panels, styled
+from rankzero.figures.picture import QUIET, Picture, legend, panels, styled, within
 
 #: Colours of a square: empty, the first kind, the second kind.
 FILLS = ("none", COLOURS[0], COLOURS[1])
@@ -52,4 +52,4 @@ def _grid(axes: Axes, grid: Sequence[Sequence[int]]) -> None:
     for row, cells in enumerate(grid):
         for column, cell in enumerate(cells):
             corner = (column - 0.45, row - 0.45)
-            axes.add_patch(Rectangle(corner, 0.9, 0.9, facecolor=FILLS[cell], edgecolor=QUIET, linewidth=0.4))
+            within(axes, Rectangle(corner, 0.9, 0.9, facecolor=FILLS[cell], edgecolor=QUIET, linewidth=0.4))

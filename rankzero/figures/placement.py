@@ -13,7 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from rankzero.charts.marks import COLOURS, group_colour, ink_on
 from rankzero.facts.units import GB, MB, format_bytes
-from rankzero.figures.picture import INK, QUIET, SMALL, Picture, key, legend, panels, styled
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, key, legend, panels, styled, within
 
 Spans = Sequence[tuple[str, float, float]]
 
@@ -136,7 +136,7 @@ def rollout_slots(runs: Mapping[str, tuple[Sequence[Written], Steps]]) -> Pictur
 
 
 def _bar(axes: Axes, start: float, end: float, row: float, colour: str, text: str = "") -> None:
-    axes.add_patch(Rectangle((start, row - 0.42), end - start, 0.84, facecolor=colour, edgecolor=INK, linewidth=0.2))
+    within(axes, Rectangle((start, row - 0.42), end - start, 0.84, facecolor=colour, edgecolor=INK, linewidth=0.2))
     if text:
         axes.text((start + end) / 2, row, text, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
 

@@ -14,7 +14,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 
 from rankzero import checks
 from rankzero.charts.marks import COLOURS, ink_on
-from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, key, legend, panels, styled
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, key, legend, panels, styled, within
 
 #: Colours of models that are trained, and of models that are not.
 TRAINED, FROZEN = COLOURS[1], COLOURS[0]
@@ -166,7 +166,7 @@ def batch_grid(
 
 def _word(axes: Axes, column: int, row: int, word: str, colour: str | None) -> None:
     look: dict[str, Any] = {"facecolor": colour, "linewidth": 0} if colour else {"fill": False, "edgecolor": "#8888"}
-    axes.add_patch(Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, **look))
+    within(axes, Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, **look))
     ink = ink_on(colour) if colour else QUIET
     axes.text(column, row, word, ha="center", va="center", fontsize=SMALL, color=ink)
 
@@ -203,12 +203,12 @@ def _number(axes: Axes, column: int, row: int, value: float | None, top: float) 
     """Draw a cell, in a stronger colour for a larger absolute value."""
     corner = (column - 0.46, row - 0.44)
     if value is None:
-        axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#8888", linewidth=0.5))
+        within(axes, Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#8888", linewidth=0.5))
         return
     strength = 0.15 + 0.85 * min(1.0, abs(value) / top)
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(COLOURS[1] if value >= 0 else COLOURS[0]))
     colour = to_hex((red, green, blue))
-    axes.add_patch(Rectangle(corner, 0.92, 0.88, facecolor=colour, linewidth=0))
+    within(axes, Rectangle(corner, 0.92, 0.88, facecolor=colour, linewidth=0))
     axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=ink_on(colour))
 
 

@@ -29,11 +29,13 @@ from rankzero.charts.marks import (
     lanes,
 )
 from rankzero.events import Event, Ledger
-from rankzero.figures.picture import INK, Picture, legend, panels, styled
+from rankzero.figures.picture import INK, Picture, legend, panels, styled, within
 from rankzero.room import room
 
 #: The most columns of a table of numbers on a phone; the others stand below them.
 ABREAST = 6
+#: So many characters do not reach beyond a cell.
+FITS = 3
 
 #: Operations that have the same colours in every picture of a run, and in the timelines of the explorers.
 FIRST = ("send", "recv", "forward", "backward", "backward pass")
@@ -87,7 +89,7 @@ def spacetime(run: Run, lanes: Sequence[str] = ()) -> Picture:
     pairs = messages(events)
     for sent, received in pairs:
         tail, head = (sent.start / unit, sent.rank), (received.end / unit, received.rank)
-        axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
+        within(axes, FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
     axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
     axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
     if lanes:
@@ -112,7 +114,7 @@ def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: 
             edgecolor=INK,
             linewidth=0.4,
         )
-        axes.add_patch(bar)
+        within(axes, bar)
 
 
 @styled
@@ -173,8 +175,9 @@ def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
 def _cell(axes: Axes, column: int, row: int, text: str, colour: str, **more: Any) -> None:
     """Draw a filled square with a readable text on it."""
     corner = (column - 0.46, row - 0.46)
-    axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor=colour, linewidth=0, clip_on=False, **more))
-    axes.text(column, row, text, ha="center", va="center", color=ink_on(colour), fontsize=8)
+    within(axes, Rectangle(corner, 0.92, 0.92, facecolor=colour, linewidth=0, clip_on=False, **more))
+    centred: Any = {"ha": "center", "va": "center", "in_layout": len(text) > FITS}
+    axes.text(column, row, text, color=ink_on(colour), fontsize=8, **centred)
 
 
 def _square(axes: Axes, rows: int, columns: int, **labels: Any) -> None:
@@ -188,7 +191,8 @@ def _block_panel(axes: Axes, cells: Sequence[Block], ranks: int) -> None:
     _square(axes, ranks, ranks, aspect="equal", ylabel="rank")
     empty = {(row, place) for row in range(ranks) for place in range(ranks)} - {(c.rank, c.place) for c in cells}
     for row, place in sorted(empty):
-        axes.add_patch(Rectangle((place - 0.44, row - 0.44), 0.88, 0.88, fill=False, linewidth=0.5, edgecolor="#8888"))
+        corner = (place - 0.44, row - 0.44)
+        within(axes, Rectangle(corner, 0.88, 0.88, fill=False, linewidth=0.5, edgecolor="#8888"))
     for cell in cells:
         stripes = {"hatch": "////", "edgecolor": STRIPES[1]} if cell.origin is None else {}
         _cell(axes, cell.place, cell.rank, cell.label, cell.colour, **stripes)

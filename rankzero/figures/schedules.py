@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from rankzero.charts.marks import ink_on
 from rankzero.charts.pictures.schedules import KIND_COLOURS, kinds_of, laid, rows_of, said, several, span_of
-from rankzero.figures.picture import INK, SMALL, Picture, legend, panels, styled
+from rankzero.figures.picture import INK, SMALL, Picture, legend, panels, styled, within
 from rankzero.sim.schedules import NAMES, Times
 
 
@@ -41,7 +42,8 @@ def _chart(axes: Axes, times: Times, ranks: int, span: float) -> None:
     for bar in laid(times, ranks, span):
         corner = (bar.start, bar.rank - 0.4)
         size = (bar.end - bar.start, 0.8)
-        axes.add_patch(Rectangle(corner, *size, facecolor=bar.colour, edgecolor=INK, linewidth=0.4))
+        within(axes, Rectangle(corner, *size, facecolor=bar.colour, edgecolor=INK, linewidth=0.4))
         if bar.label:
             middle = ((bar.start + bar.end) / 2, bar.rank)
-            axes.text(*middle, bar.label, ha="center", va="center", fontsize=SMALL, color=ink_on(bar.colour))
+            centred: Any = {"ha": "center", "va": "center", "in_layout": False}
+            axes.text(*middle, bar.label, fontsize=SMALL, color=ink_on(bar.colour), **centred)
