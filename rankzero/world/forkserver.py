@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import gc
 import importlib
 import math
@@ -26,6 +27,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from rankzero.world import huge_pages
 from rankzero.world.environment import fixed_environment
 
 #: How the last part of a traceback begins, and how much is shown of it, characters.
@@ -207,7 +209,7 @@ def main(control_fd: int) -> None:
     """What the fork server does: import torch, then fork a supervisor for each run until the caller is gone.
 
     It imports the heavier half of torch between runs, while nobody waits. Otherwise every rank that builds an optimizer
-    would spend most of a second on it.
+    would spend most of a second on it. Then it collapses its memory into huge pages, which makes each fork cheaper.
     """
     caller = os.getppid()
     control = socket.socket(fileno=control_fd)
@@ -215,7 +217,7 @@ def main(control_fd: int) -> None:
         importlib.import_module(module)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the supervisors
-    waiting = list(PRELOADED_LATER)
+    waiting = [*(functools.partial(importlib.import_module, name) for name in PRELOADED_LATER), huge_pages.collapse]
     gc.collect()
     while os.getppid() == caller:
         gc.freeze()  # garbage collection in the ranks then does not write to these pages, and they stay shared
@@ -227,7 +229,7 @@ def main(control_fd: int) -> None:
             elif not _obey(control, word, fds):
                 break
         elif waiting:
-            importlib.import_module(waiting.pop(0))
+            waiting.pop(0)()
     os._exit(0)
 
 
