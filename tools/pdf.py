@@ -1,0 +1,129 @@
+"""The whole book as one PDF with its contents as bookmarks: ``python -m tools.pdf [--html FOLDER] [--out FILE]``.
+
+Chromium prints the built pages in the order of the table of contents, each with its headings as bookmarks, and pypdf
+joins them: a part of the book is a bookmark that holds its pages, and a chapter's page holds the one that lies deeper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tools.browser import chromium
+from tools.common import HTML, ROOT, fail, say
+from tools.screenshot import served
+
+#: The heading of the contents that the theme prints on each page.
+CONTENTS = "Contents"
+OUT = ROOT / "_build" / "rank-zero.pdf"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the book: its part (empty for the opening page), its name, and how deep it lies below its part."""
+
+    part: str
+    page: str
+    depth: int = 0
+
+
+def entries(toc: dict[str, Any]) -> Iterator[Entry]:
+    """The pages of a table of contents, in its order."""
+    yield Entry("", toc["root"])
+    for part in toc["parts"]:
+        for chapter in part["chapters"]:
+            yield Entry(part["caption"], chapter["file"])
+            for below in chapter.get("sections", ()):
+                yield Entry(part["caption"], below["file"], 1)
+
+
+def printed(page: Any, address: str) -> bytes:
+    """A page as Chromium prints it, in light colours; what is folded stays folded."""
+    page.goto(address, wait_until="load")
+    return page.pdf(format="A4", print_background=True, tagged=True, outline=True)
+
+
+def _title(text: str) -> str:
+    """What a bookmark of Chromium says; a heading that a line or a sheet divides, it writes twice.
+
+    >>> _title("3.8 Time3.8 Time"), _title("3.9 The last bit")
+    ('3.8 Time', '3.9 The last bit')
+    """
+    twice = re.fullmatch(r"(.{3,})\1", text)
+    return twice[1] if twice else text
+
+
+def _bookmarks(writer: Any, reader: Any, outline: Sequence[Any], first: int, parent: Any) -> Any:
+    """Add the bookmarks of one print, whose first sheet is the book's sheet ``first``; returns the first of them."""
+    result = above = None
+    for one in outline:
+        if isinstance(one, list):
+            _bookmarks(writer, reader, one, first, above)
+            continue
+        if one.title == CONTENTS:
+            continue
+        sheet = first + (reader.get_destination_page_number(one) or 0)
+        above = writer.add_outline_item(title=_title(one.title), page_number=sheet, parent=parent)
+        result = result or above
+    return result
+
+
+def join(prints: Iterable[tuple[Entry, bytes]], title: str) -> bytes:
+    """One PDF of printed pages, with bookmarks for parts, pages and sections."""
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter()
+    writer.add_metadata({"/Title": title})
+    parts: dict[str, Any] = {"": None}
+    above: Any = None
+    for entry, data in prints:
+        reader, first = PdfReader(io.BytesIO(data)), len(writer.pages)
+        writer.append(io.BytesIO(data), import_outline=False)
+        if entry.part not in parts:
+            parts[entry.part] = writer.add_outline_item(title=entry.part, page_number=first)
+        parent = above if entry.depth else parts[entry.part]
+        mark = _bookmarks(writer, reader, reader.outline, first, parent)
+        above = above if entry.depth else mark
+    result = io.BytesIO()
+    writer.write(result)
+    return result.getvalue()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.pdf", description="The whole book as one PDF.")
+    parser.add_argument("--html", type=Path, default=HTML, help="the built book")
+    parser.add_argument("--out", type=Path, default=OUT, help="file to write")
+    parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages such as book/intro; default: all")
+    chosen = parser.parse_args(argv)
+    if not (chosen.html / "index.html").is_file():
+        return fail(f"there is no built book in {chosen.html}: run make book")
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    title = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
+    wanted = [entry for entry in entries(toc) if chosen.only is None or entry.page in chosen.only]
+    prints = []
+    try:
+        with served(chosen.html) as book, chromium() as browser:
+            page = browser.new_page(color_scheme="light")
+            for number, entry in enumerate(wanted, 1):
+                prints.append(printed(page, f"{book}/{entry.page}.html"))
+                say(f"printed {number} of {len(wanted)}: {entry.page}")
+    except FileNotFoundError as error:
+        return fail(str(error))
+    data = join(zip(wanted, prints, strict=True), title)
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+    chosen.out.write_bytes(data)
+    say(f"wrote {chosen.out} ({len(data) / 1e6:.0f} MB)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
