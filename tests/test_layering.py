@@ -372,7 +372,7 @@ def test_nothing_of_the_machine():
     """No path of the machine where it was written, no address of a package registry but that of torch without CUDA."""
     assert lines_with(r"/" + r"(work|root|home)/(?!learner)[a-z]") == []
     assert lines_with(r"(registry\.npmjs|files\.python" + r"hosted|pypi\.(org|python)|deb\.debian)") == []
-    assert lines_with(r"download\.py" + "torch", "README.md", ".devcontainer/create.sh") == []
+    assert lines_with(r"download\.py" + "torch", "README.md", ".devcontainer/create.sh", "Dockerfile") == []
 
 
 def test_address_stands_once():
