@@ -460,12 +460,12 @@ def _panel(x: float, sign: float, sample: tuple[float, float] | None) -> list[Ma
 
 def _clip_says(step: int) -> str:
     return (
-        "A good word that has become rarer (ratio 0.5): the plain term is the smaller one. It is pushed up in full.",
+        "A good word that has become rarer (ratio 0.5): the plain term is the smaller one. It is pushed up.",
         "A good word at the start (ratio 1): both terms are equal. It is pushed up.",
         "A good word that is already 1.5 times as likely: the clipped term is smaller, and constant. No push.",
         "A bad word that has already become half as likely: the clipped term is smaller. No push.",
         "A bad word at the start: pushed down.",
-        "A bad word that has become likelier: the plain term is the smaller one, -1.5. It is pushed down in full.",
+        "A bad word that has become likelier: the plain term is the smaller one, -1.5. It is pushed down.",
     )[step]
 
 

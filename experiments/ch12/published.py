@@ -32,7 +32,7 @@ INSTRUCT_GPT = Reuse("Ouyang et al. (2022), arXiv:2203.02155, appendix C.4", 512
 EPISODES = 256_000
 DEEPSEEK_R1 = Reuse("Guo et al. (2025), doi:10.1038/s41586-025-09422-z, methods", 8192, 512, 1)
 
-#: Passes of TRL's PPO trainer over a batch by default: ``num_ppo_epochs`` of ``PPOConfig``, ``ppo_epochs`` before 2024.
+#: Passes of TRL's PPO trainer over a batch by default: ``num_ppo_epochs`` of its ``PPOConfig``; removed in 2026.
 TRL_PASSES = 4
 
 #: The clip range of both sides in DAPO, and that of DeepSeek-R1's first stage of reinforcement learning.

@@ -20,7 +20,7 @@ QUESTIONS = (
         derivation="Each step makes the words of well-marked sentences more likely and those of badly marked ones less "
         "likely. The next batch holds more good sentences, and so on, up to the best mark that there is.",
         slips={
-            1: "A mark says nothing about what would have been better. But the model writes 64 different "
+            1: "A mark says nothing about what would have been better. But the model writes 64 "
             "sentences, and the marks say which of them were.",
             2: "One mark for a dozen words gives each word a share of noise. Over some thousand sentences it "
             "averages out.",

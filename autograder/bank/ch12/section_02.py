@@ -16,8 +16,8 @@ QUESTIONS = (
             "no better than at the start: every word is praised",
         ),
         correct=0,
-        derivation="The mean of the step is that of 12.1, since a constant adds $10\\,E[\\nabla \\log \\pi] = 0$. "
-        "But a single batch of 64 adds ten times its own sum of $\\nabla \\log \\pi$, which is not 0: noise, and "
+        derivation="The mean gradient is that of 12.1, since a constant adds $10\\,E[\\nabla \\log \\pi] = 0$. "
+        "But a single batch of 64 adds ten times its own mean of $\\nabla \\log \\pi$, which is not 0: noise, and "
         "the optimizer follows it.",
         slips={
             1: "Only differences count in the mean over all sentences. In a batch of 64, the constant adds noise "
