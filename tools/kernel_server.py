@@ -2,7 +2,8 @@
 
 It is no module of a package, so that it is not among the modules that a kernel has loaded. Only common modules are
 imported: a fork knows no chapter before its page does. Beside it runs one server of worlds
-(:mod:`rankzero.world.forkserver`), of which each kernel gets a fork of its own.
+(:mod:`rankzero.world.forkserver`), of which each kernel gets a fork of its own, and one that draws charts for all
+kernels (``tools/still_server.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from rankzero.world import forkserver
@@ -44,6 +48,10 @@ def main(address: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()
+    charts = f"{address}-charts"
+    command = [sys.executable, str(Path(__file__).with_name("still_server.py")), charts]
+    drawing = subprocess.Popen(command, stdin=subprocess.PIPE)
+    assert drawing.stdin is not None
     worlds = forkserver.Forkserver()
     worlds.preload(forkserver.PRELOADED_LATER)
     for module in PRELOADED:
@@ -58,9 +66,30 @@ def main(address: str) -> None:
             if not (kernel := os.fork()):
                 listener.close()
                 connection.close()
+                drawing.stdin.close()
+                if Path(charts).exists():
+                    sys.modules["vl_convert"] = Drawing(charts)
                 become(worlds.control, **asked)
             connection.sendall(b"%d\n" % kernel)
     worlds.close()
+    drawing.stdin.close()
+
+
+class Drawing(ModuleType):
+    """What a kernel has in the place of ``vl_convert``: it asks the process that draws for all."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("vl_convert")
+        self.address = address
+
+    def vegalite_to_svg(self, vl_spec: str, vl_version: str) -> str:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(self.address)
+            connection.sendall(json.dumps({"spec": vl_spec, "version": vl_version}).encode() + b"\n")
+            answer = json.loads(connection.makefile().read())
+        if "error" in answer:
+            raise ValueError(answer["error"])
+        return str(answer["svg"])
 
 
 def become(worlds: socket.socket, arguments: list[str], folder: str, environment: dict[str, str]) -> NoReturn:

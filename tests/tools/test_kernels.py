@@ -15,6 +15,7 @@ TOLD = """import json, os, signal, sys, warnings
 import matplotlib
 import torch
 from rankzero import world
+from rankzero.explore.display import still
 apart = {"JPY_PARENT_PID", "MPLBACKEND", "PWD"}
 print(json.dumps({name: value for name, value in os.environ.items() if name not in apart}, sort_keys=True))
 print(sys.path, [os.path.basename(sys.argv[0]), *sys.argv[3:]], os.listdir(), __name__, sys.stdin.fileno())
@@ -23,7 +24,9 @@ print([signal.getsignal(one) for one in (signal.SIGCHLD, signal.SIGTERM)], os.ge
 print("leftover" in globals(), hasattr(sys, "leftover"), "LEFTOVER" in os.environ)
 print(sorted(name for name in sys.modules if name.startswith(("tools", "tests", "solutions", "experiments"))))
 leftover = sys.leftover = os.environ["LEFTOVER"] = "left"
-print(world.run(sum, [1, 2], ranks=2).values)"""
+print(world.run(sum, [1, 2], ranks=2).values)
+point = {"mark": "point", "data": {"values": [{"a": 1}, {"a": 2}]}, "encoding": {"x": {"field": "a"}}}
+print(*(still(lambda: point, {}, "point") for _ in range(2)))"""
 
 
 def told(path, server):
