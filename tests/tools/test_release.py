@@ -122,13 +122,19 @@ def test_only_what_needs_torch_is_passed_over():
 def test_every_module_is_imported_or_needs_torch(tmp_path):
     """Kills: a module of the wheel that this Python cannot compile, passed over with those that need torch."""
     (tmp_path / "torch.py").write_text(environments.stand_in("2.13.0"))
-    for name, text in {"__init__": "", "a": "import torch.nn", "b": "from torch import nn", "c": "x = 1"}.items():
-        (tmp_path / "room").mkdir(exist_ok=True)
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "__init__.py").touch()
+    for name, text in {
+        "a": "import torch.nn",
+        "b": "from torch import nn",
+        "c": "x = 1",
+        "d": "import missing",
+    }.items():
         (tmp_path / "room" / f"{name}.py").write_text(text)
-    command = [sys.executable, str(ROOT / "tools/release/imports.py"), "room"]
+    command = [sys.executable, str(ROOT / "tools/release/imports.py"), "room", "--without", "missing"]
     settings = {"env": {"PYTHONPATH": str(tmp_path)}, "capture_output": True, "text": True}
     done = subprocess.run(command, **settings)
-    assert (done.returncode, done.stdout) == (0, "2 modules imported, 2 need torch\n")
+    assert (done.returncode, done.stdout) == (0, "2 modules imported, 2 need torch, 1 an extra\n")
     (tmp_path / "room" / "c.py").write_text("import distutils.none")
     done = subprocess.run(command, **settings)
     assert done.returncode == 1

@@ -26,6 +26,7 @@ from typing import Any
 from rankzero import __version__
 from tools.common import CACHE, fail, say
 from tools.gates.check import Count
+from tools.install_cells import EXTRAS
 from tools.release import environments, pages, wheel
 from tools.release.environments import COLAB, NEWEST, OLDEST, Interpreter
 from tools.release.wheel import Broken
@@ -86,7 +87,8 @@ def commands(python: Path) -> str | None:
         folder = Path(home, "work")
         folder.mkdir()
         (folder / "answer.py").write_text(ANSWER, encoding="utf-8")
-        every = (str(Path(__file__).with_name("imports.py")), *wheel.packages())
+        extras = {module for _, modules in EXTRAS.values() for module in modules} - {"rankzero"}
+        every = (str(Path(__file__).with_name("imports.py")), *wheel.packages(), "--without", *sorted(extras))
         for command, word in ((every, "modules imported"), *COMMANDS):
             alone: dict[str, Any] = {"cwd": folder, "env": environments.settings(Path(home)), "check": False}
             try:
