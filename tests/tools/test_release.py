@@ -115,6 +115,12 @@ def test_only_what_needs_torch_is_passed_over():
     name = "NameError: name '{}' is not defined"
     errors = {"c0": lack, "c1": name.format("x"), "c2": name.format("y"), "c3": name.format("z")}
     assert bare.judged(ran(*sources, **errors)) == (1, None)
+    stale = ran(
+        "old = 1", "old = torch.zeros(2)", "old.shape", "old = 2", "old.shape", c1=lack, c2="AttributeError: shape"
+    )
+    assert bare.judged(stale)[1] is None
+    stale[4].outputs = stale[2].outputs
+    assert bare.judged(stale)[1] == "c4: AttributeError: shape"
     for other in ("TypeError: no", name.format("unknown")):
         assert bare.judged(ran(*sources, **errors | {"c4": other}))[1] == f"c4: {other}"
 

@@ -48,18 +48,29 @@ def bound(source: str) -> set[str]:
     return found | {(node.asname or node.name).partition(".")[0] for node in nodes if isinstance(node, ast.alias)}
 
 
+def read(source: str) -> set[str]:
+    """The names that a statement reads."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return set()
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
 def judged(cells: Iterable[nbformat.NotebookNode]) -> tuple[int, str | None]:
-    """How many statements ran, and the first error that has another reason than torch (or None): a name that is not
-    defined has that reason where the statement which would have bound it had."""
+    """How many statements ran, and the first error that has another reason than torch (or None). It is the reason, too,
+    of an error where something is read that a statement would have bound which needs torch."""
     lost: set[str] = set()
     ran = 0
     for cell in cells:
         error = next((output for output in cell.outputs if output.output_type == "error"), None)
         if error is None or "raises-exception" in cell.metadata.get("tags", ()):
             ran += error is None
+            lost -= bound(cell.source)
             continue
         name = _NAME.search(error.evalue)
-        if LACKING not in error.evalue and not (name and name[1] in lost):
+        reads = read(cell.source) | ({name[1]} if name else set())
+        if LACKING not in error.evalue and not reads & lost:
             return ran, f"{cell.id}: {error.ename}: {error.evalue}"
         lost |= bound(cell.source)
     return ran, None

@@ -34,7 +34,7 @@ from tools.release.wheel import Broken
 FOLDER = CACHE / "release"
 WORKERS = 2
 #: Minutes to build the distribution, to install an environment on a slow line, and for the command line of a Python.
-BUILD, INSTALL, SHELL = 8, 8, 6
+BUILD, INSTALL, SHELL = 16, 16, 6
 #: A function of plain Python, and the exercise whose points it earns.
 ANSWER = "def message_time(message_bytes, bandwidth, latency=0.0):\n    return latency + message_bytes / bandwidth\n"
 #: What the command line does without torch and without a checkout, and a word of what it prints.

@@ -117,4 +117,5 @@ def settings(home: Path) -> dict[str, str]:
     """The variables of a learner who has just come: a home of her own, and nothing that leads to a checkout."""
     gone = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "RANKZERO_BOOK", "JUPYTER_PATH")
     kept = {name: value for name, value in os.environ.items() if name not in gone and not name.startswith("XDG_")}
-    return {**kept, "HOME": str(home), "IPYTHONDIR": str(home / "ipython"), "PYTHONHASHSEED": "0"}
+    quiet = {"PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    return {**kept, **quiet, "HOME": str(home), "IPYTHONDIR": str(home / "ipython")}

@@ -20,7 +20,7 @@ from tools.common import ROOT
 #: What stands in a folder for whoever opens the repository there, and is no part of a package.
 LEFT_OUT = ("README.md",)
 #: Minutes for one command, a download included.
-COMMAND = 7
+COMMAND = 15
 #: What the distribution is made of, beside its packages.
 ABOUT = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 
