@@ -1,4 +1,4 @@
-"""Charts for explorers, as Vega-Lite (version 5) specifications in plain dicts. Standard library only.
+"""Charts for explorers, as Vega-Lite specifications in plain dicts. Standard library only.
 
 Text and axes are drawn in ``currentColor``, the colour of the text around the chart, so that a chart is readable on
 light and on dark pages.
@@ -30,7 +30,7 @@ from rankzero.charts.marks import (
 )
 from rankzero.room import COLUMN, on_phone, room
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 #: The width of a chart of lines, and of one with many columns at most, pixels; on a desk and on a phone.
 USUAL, WIDEST = (460, 264), (720, 280)

@@ -1,7 +1,7 @@
 """Explorers: interactive charts, each a pure function and its controls, in notebooks and in the pages of the book.
 
 ``explore(fn, title=..., alt=..., ranks=Range(2, 8, 4))`` shows the chart that ``fn(ranks=4)`` returns as a plain dict
-(Vega-Lite, version 5). In a page of the book, ``fn`` runs in the browser (``book/_static/explorer.js``). So it must be
+(Vega-Lite). In a page of the book, ``fn`` runs in the browser (``book/_static/explorer.js``). So it must be
 defined in a module that imports only the standard library and other modules of this kind. In a notebook ipywidgets call
 it; while the book is being built (``RANKZERO_BOOK=1``), its default state is drawn as a still image.
 """
@@ -25,8 +25,8 @@ from rankzero.room import phone
 
 Spec = dict[str, Any]
 
-#: The newest version 5 of Vega-Lite that vl-convert can draw.
-VEGA_LITE = "5.21"
+#: The version of Vega-Lite in which vl-convert draws, the one of ``package.json``.
+VEGA_LITE = "6.4"
 
 Function = Callable[..., Spec]
 
