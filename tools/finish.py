@@ -73,7 +73,8 @@ def with_veils(html: str) -> str:
 
 def with_one_bar(html: str) -> str:
     """A page whose buttons work: the theme binds the first menu button that it finds, and the first one stood in a bar
-    that no page shows. The bar stays, empty: scripts of the theme measure it."""
+    that no page shows. The bar stays, empty: scripts of the theme measure it. Newer themes do the same (up to
+    pydata-sphinx-theme 0.24), and sphinx-book-theme 1.4 needs a Sphinx that Jupyter Book 1 excludes."""
     return re.sub(r'(<header id="pst-header"[^>]*>).*?(</header>)', r"\1\2", html, flags=re.DOTALL)
 
 
