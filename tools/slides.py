@@ -23,6 +23,8 @@ from tools.common import CACHE, HTML, ROOT, fail, say
 
 REVEAL = CACHE / "reveal.js"
 SLIDES = ROOT / "_build" / "slides"
+#: Letters of a question above which it is set smaller.
+LONG = 700
 STYLE = """
 :root { --pst-color-background: #fff; --pst-color-border: #c9cfd6; --pst-color-danger: #b02a2a;
   --pst-color-primary: #1a6be6; --pst-color-success: #0b7d3e; --pst-color-surface: #f3f4f5;
@@ -38,6 +40,8 @@ body { background: #fff; color: var(--pst-color-text-base); font-family: system-
 .reveal svg { display: block; height: auto !important; margin: 0 auto; max-height: 480px; width: 100% !important; }
 .reveal figcaption, .reveal .told { font-size: 0.72em; margin-top: 0.5em; }
 .reveal .remember { border-left: 6px solid var(--pst-color-primary); font-size: 1.15em; padding-left: 1em; }
+.reveal .slide-number { left: 8px; right: auto; }
+.reveal .long { font-size: 0.7em; }
 .reveal ol.options { list-style: none; margin: 0.6em 0 0; padding: 0; } .reveal ol.options li { margin: 0.25em 0; }
 .reveal table { border-collapse: collapse; font-size: 0.8em; }
 .reveal :is(th, td) { border-bottom: 1px solid var(--pst-color-border); padding: 0.2em 0.6em; }
@@ -108,7 +112,8 @@ def _asked(section: Tag, page: str) -> str:
         if one.find("strong"):
             break
     options = "".join(f"<li>{portable(span, page)}</li>" for span in card.select(".rz-option label > span"))
-    text = "".join(portable(one, page) for one in before)
+    long = sum(len(one.get_text()) for one in before) > LONG
+    text = f"<div{' class=long' if long else ''}>{''.join(portable(one, page) for one in before)}</div>"
     return text + (f'<ol class="options">{options}</ol>' if options else "")
 
 
