@@ -9,7 +9,7 @@ RUN := .venv/bin/python
 # Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site slides bench corpus mutants luck promises pages release-check text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site slides pdf bench corpus mutants luck promises pages release-check text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -51,7 +51,10 @@ site: book ## the book as a folder for any static host, in _build/site
 	@$(RUN) -m tools.site
 
 slides: book ## slides of the chapters for a class, a file each, in _build/slides
-	@$(RUN) -m tools.slides
+	@$(RUN) -m tools.handouts.slides
+
+pdf: book ## the whole book as one PDF with its contents as bookmarks, in _build/rank-zero.pdf
+	@$(RUN) -m tools.handouts.pdf
 
 bench: ready .stamps/vendor ## measure everything and write RESULTS.md, or ONLY=server (FULL=1: other graders with 2,000 submissions)
 	@$(RUN) -m benchmarks $(if $(FULL),--full) $(ONLY)
@@ -81,7 +84,7 @@ notebook: ready ## NOTEBOOK=book/03-collectives.ipynb: write the edited text bac
 	@$(RUN) -m tools.edit notebook "$(NOTEBOOK)"
 
 screenshot: book ## take the three pictures of the README from the built book
-	@$(RUN) -m tools.screenshot
+	@$(RUN) -m tools.handouts.screenshot
 
 clean: ## remove what was built, keep what was installed
 	@rm -rf _build .cache/notebooks .cache/proof .cache/release .pytest_cache .ruff_cache .hypothesis

@@ -5,9 +5,9 @@ import io
 import pytest
 import yaml
 
-from tools import pdf
 from tools.build_book import pages
 from tools.common import ROOT
+from tools.handouts import pdf
 
 pypdf = pytest.importorskip("pypdf")
 

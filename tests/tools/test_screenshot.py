@@ -3,8 +3,8 @@
 import re
 
 from autograder import bank
-from tools import screenshot
 from tools.common import ROOT
+from tools.handouts import screenshot
 
 
 def test_the_readme_shows_each_picture_with_a_description():

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rankzero.facts.chapters import CHAPTERS
-from tools import slides
+from tools.handouts import slides
 
 PAGE = """<article class="bd-article"><section id="c"><h1>3. Collectives<a class="headerlink" href="#c">#</a></h1>
 <section id="ring"><span id="section-3-6"></span><h2>3.6 Ring<a class="headerlink" href="#ring">#</a></h2>

@@ -1,4 +1,4 @@
-"""The pictures of the README, taken from the built book: ``python -m tools.screenshot [NAME ...] [--html FOLDER]``.
+"""Pictures for the README: ``python -m tools.handouts.screenshot [NAME ...] [--html FOLDER]``.
 
 ``ring`` is a stepper, ``deadlock`` a program that a reader broke in the page, with what it said then, and ``report``
 the page that a learner gets for a wrong function.
@@ -105,7 +105,9 @@ def served(html: Path) -> Iterator[str]:
 
 def main(argv: list[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tools.screenshot", description="Take the pictures of the README.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.handouts.screenshot", description="Take the pictures of the README."
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}; default: all")
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write")

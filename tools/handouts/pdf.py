@@ -1,4 +1,4 @@
-"""The whole book as one PDF with its contents as bookmarks: ``python -m tools.pdf [--html FOLDER] [--out FILE]``.
+"""The whole book as one PDF: ``python -m tools.handouts.pdf [--html FOLDER] [--out FILE]``.
 
 Chromium prints the built pages in the order of the table of contents, each with its headings as bookmarks, and pypdf
 joins them: a part of the book is a bookmark that holds its pages, and a chapter's page holds the one that lies deeper.
@@ -19,7 +19,7 @@ import yaml
 
 from tools.browser import chromium
 from tools.common import HTML, ROOT, fail, say
-from tools.screenshot import served
+from tools.handouts.screenshot import served
 
 #: The heading of the contents that the theme prints on each page.
 CONTENTS = "Contents"
@@ -99,7 +99,7 @@ def join(prints: Iterable[tuple[Entry, bytes]], title: str) -> bytes:
 
 def main(argv: list[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tools.pdf", description="The whole book as one PDF.")
+    parser = argparse.ArgumentParser(prog="python -m tools.handouts.pdf", description="The whole book as one PDF.")
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write")
     parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages such as book/intro; default: all")

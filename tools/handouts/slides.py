@@ -1,4 +1,4 @@
-"""Slides of the chapters, made from the built book: ``python -m tools.slides [NN ...] [--html FOLDER] [--out FOLDER]``.
+"""Slides of the chapters: ``python -m tools.handouts.slides [NN ...] [--html FOLDER] [--out FOLDER]``.
 
 A section becomes up to four slides: the question with which it opens, its first picture (of a stepper each step), its
 first question with the options, and what to remember. A chapter is one file, ``_build/slides/03-collectives.html``,
@@ -37,7 +37,7 @@ body { background: #fff; color: var(--pst-color-text-base); font-family: system-
 .reveal small { color: var(--pst-color-text-muted); font-size: 0.7em; }
 .reveal a { color: var(--pst-color-primary); }
 .reveal code, .reveal pre { font-size: 0.85em; }
-.reveal svg { display: block; height: auto !important; margin: 0 auto; max-height: 480px; width: 100% !important; }
+.reveal svg { display: block; height: auto !important; margin: 0 auto; max-height: 470px; width: 100% !important; }
 .reveal figcaption, .reveal .told { font-size: 0.72em; margin-top: 0.5em; }
 .reveal .remember { border-left: 6px solid var(--pst-color-primary); font-size: 1.15em; padding-left: 1em; }
 .reveal .slide-number { left: 8px; right: auto; }
@@ -152,7 +152,7 @@ def chapter_slides(chapter: Chapter, html: str) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tools.slides", description="Slides of the chapters.")
+    parser = argparse.ArgumentParser(prog="python -m tools.handouts.slides", description="Slides of the chapters.")
     parser.add_argument("chapters", nargs="*", type=int, metavar="NN", help="numbers of chapters; default: all")
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
     parser.add_argument("--out", type=Path, default=SLIDES, help="folder to write")

@@ -1,0 +1,1 @@
+"""What is made from the built book: slides, a PDF, and pictures for the README."""
