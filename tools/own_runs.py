@@ -24,7 +24,7 @@ from autograder import bank
 from autograder.items import Build
 from autograder.learner import workbench
 from tools import bundle
-from tools.statements import Statement, linked, statements
+from tools.statements import Statement, linked, remembered, statements
 
 #: Tags of cells that have an editor, and of those that measure the machine on which they run.
 ELSEWHERE = frozenset({"exercise", "nbval-ignore-output", "gpu"})
@@ -213,6 +213,7 @@ def program(earlier: Sequence[Statement], cell: Sequence[Statement]) -> Program:
     return found
 
 
+@remembered
 def programs(cells: Sequence[Any]) -> dict[str, Program]:
     """The programs of the cells of a notebook that qualify, by the id of the cell."""
     result: dict[str, Program] = {}
@@ -229,6 +230,7 @@ def programs(cells: Sequence[Any]) -> dict[str, Program]:
     return result
 
 
+@remembered
 def uses(cells: Sequence[Any]) -> dict[str, list[str]]:
     """The items whose functions the cells of a notebook call, wherever they run: ids, by the id of the cell."""
     found: dict[str, list[str]] = {}

@@ -5,19 +5,36 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from autograder import syntax
 
 #: Statements that bind a name without a look at what it meant before.
 FRESH = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+Found = TypeVar("Found")
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 
 def parse(source: str) -> ast.Module:
     """The syntax tree of a cell, whose lines for the notebook itself (``%pip``, ``!nvidia-smi``) count as ``pass``."""
     return ast.parse(_MAGIC.sub(r"\1pass", source))
+
+
+def remembered(find: Callable[[Sequence[Any]], Found]) -> Callable[[Sequence[Any]], Found]:
+    """A function of the code cells of a notebook that keeps what it found: a build asks for each page several times."""
+    kept: dict[tuple[Any, ...], Found] = {}
+
+    @functools.wraps(find)
+    def found(cells: Sequence[Any]) -> Found:
+        code = (cell for cell in cells if cell.cell_type == "code")
+        key = tuple((cell.get("id"), cell.source, *cell.metadata.get("tags", ())) for cell in code)
+        if key not in kept:
+            kept[key] = find(cells)
+        return kept[key]
+
+    return found
 
 
 def imported(sources: Iterable[str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from autograder import closure, syntax
 from autograder.learner import workbench
 from tools import bundle, own_runs
 from tools.own_runs import PROCESSES, Unfit
-from tools.statements import Statement, linked, statements
+from tools.statements import Statement, linked, remembered, statements
 
 #: Tags of cells: the number of ranks may be 2, 3 or 4; what comes out is up to the library that moves the data.
 ANY_RANKS, LIBRARY = "any-ranks", "library"
@@ -216,10 +216,13 @@ def sorted_out(cells: Sequence[Any]) -> tuple[dict[str, WorldProgram], dict[str,
 
     Both are by the id of the cell; a cell that runs without ranks (:mod:`tools.own_runs`) is in neither.
     """
+    return _sorted_out(cells) if 0 < _chapter(cells) <= workbench.LAST_IN_RANKS else ({}, {})
+
+
+@remembered
+def _sorted_out(cells: Sequence[Any]) -> tuple[dict[str, WorldProgram], dict[str, str]]:
     found: dict[str, WorldProgram] = {}
     reasons: dict[str, str] = {}
-    if not 0 < _chapter(cells) <= workbench.LAST_IN_RANKS:
-        return found, reasons
     plain = own_runs.programs(cells)
     earlier: list[Statement] = []
     functions: dict[str, frozenset[str]] = {}
