@@ -12,7 +12,7 @@ from tools.handouts import pdf
 pypdf = pytest.importorskip("pypdf")
 
 
-def a_print(sheets: int, title: str, **sections: int) -> bytes:
+def a_print(sheets: int, title: str, **sections: int) -> pdf.Print:
     """What Chromium prints of a page: a bookmark for its title, and below it those of its sections."""
     writer = pypdf.PdfWriter()
     for _ in range(sheets):
@@ -22,7 +22,7 @@ def a_print(sheets: int, title: str, **sections: int) -> bytes:
         writer.add_outline_item(title=section, page_number=sheet, parent=top)
     result = io.BytesIO()
     writer.write(result)
-    return result.getvalue()
+    return pdf.Print(result.getvalue(), ("Rank Zero", "1. First", "1.1 Talk to each", "Deeper"))
 
 
 def marks(reader, outline) -> list:
@@ -43,7 +43,7 @@ def test_bookmarks_lead_to_the_sheets_of_the_whole():
     """Kills bookmarks that count from the beginning of their own page, and a deeper page that stands beside its own."""
     prints = [
         (pdf.Entry("", "book/intro"), a_print(2, "Rank Zero", Contents=0, Map=1)),
-        (pdf.Entry("I", "book/01"), a_print(3, "1. First", **{"1.1 TalkTalk1.1 TalkTalk": 2})),
+        (pdf.Entry("I", "book/01"), a_print(3, "1. First", **{"1.1 Talkto each1.1 Talkto each": 2})),
         (pdf.Entry("I", "book/deeper/01", 1), a_print(1, "Deeper")),
         (pdf.Entry("II", "book/02"), a_print(1, "2. Second")),
     ]
@@ -52,6 +52,6 @@ def test_bookmarks_lead_to_the_sheets_of_the_whole():
     assert reader.metadata.title == "Rank Zero"
     assert marks(reader, reader.outline) == [
         *(("Rank Zero", 0), [("Map", 1)]),
-        *(("I", 2), [("1. First", 2), [("1.1 TalkTalk", 4), ("Deeper", 5)]]),
+        *(("I", 2), [("1. First", 2), [("1.1 Talk to each", 4), ("Deeper", 5)]]),
         *(("II", 6), [("2. Second", 6)]),
     ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,11 @@ from tools.handouts.screenshot import served
 
 #: The heading of the contents that the theme prints on each page.
 CONTENTS = "Contents"
+#: The texts of the headings of a page, without the sign that links to each.
+HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5")].map(heading => {
+  const copy = heading.cloneNode(true);
+  copy.querySelectorAll(".headerlink").forEach(link => link.remove());
+  return copy.textContent.trim().replace(/\\s+/g, " "); })"""
 OUT = ROOT / "_build" / "rank-zero.pdf"
 
 
@@ -45,38 +49,54 @@ def entries(toc: dict[str, Any]) -> Iterator[Entry]:
                 yield Entry(part["caption"], below["file"], 1)
 
 
-def printed(page: Any, address: str) -> bytes:
-    """A page as Chromium prints it, in light colours; what is folded stays folded."""
+@dataclass(frozen=True)
+class Print:
+    """A page as Chromium prints it, and the texts of its headings."""
+
+    sheets: bytes
+    headings: tuple[str, ...] = ()
+
+
+def printed(page: Any, address: str) -> Print:
+    """A page in light colours; what is folded stays folded."""
     page.goto(address, wait_until="load")
-    return page.pdf(format="A4", print_background=True, tagged=True, outline=True)
+    headings = page.evaluate(HEADINGS)
+    return Print(page.pdf(format="A4", print_background=True, tagged=True, outline=True), tuple(headings))
 
 
-def _title(text: str) -> str:
-    """What a bookmark of Chromium says; a heading that a line or a sheet divides, it writes twice.
+def _title(text: str, headings: Iterable[str]) -> str:
+    """The heading that a bookmark of Chromium stands for: where a line ends it lacks a space, and a heading that a line
+    or a sheet divides is written twice.
 
-    >>> _title("3.8 Time3.8 Time"), _title("3.9 The last bit")
-    ('3.8 Time', '3.9 The last bit')
+    >>> _title("3.8 Timeto send3.8 Timeto send", ["3.8 Time to send"]), _title("3.9 Bits", [])
+    ('3.8 Time to send', '3.9 Bits')
     """
-    twice = re.fullmatch(r"(.{3,})\1", text)
-    return twice[1] if twice else text
+    bare = _bare(text)
+    return next((heading for heading in headings if bare in (_bare(heading), 2 * _bare(heading))), text)
 
 
-def _bookmarks(writer: Any, reader: Any, outline: Sequence[Any], first: int, parent: Any) -> Any:
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _bookmarks(
+    writer: Any, reader: Any, outline: Sequence[Any], headings: Sequence[str], first: int, parent: Any
+) -> Any:
     """Add the bookmarks of one print, whose first sheet is the book's sheet ``first``; returns the first of them."""
     result = above = None
     for one in outline:
         if isinstance(one, list):
-            _bookmarks(writer, reader, one, first, above)
+            _bookmarks(writer, reader, one, headings, first, above)
             continue
         if one.title == CONTENTS:
             continue
         sheet = first + (reader.get_destination_page_number(one) or 0)
-        above = writer.add_outline_item(title=_title(one.title), page_number=sheet, parent=parent)
+        above = writer.add_outline_item(title=_title(one.title, headings), page_number=sheet, parent=parent)
         result = result or above
     return result
 
 
-def join(prints: Iterable[tuple[Entry, bytes]], title: str) -> bytes:
+def join(prints: Iterable[tuple[Entry, Print]], title: str) -> bytes:
     """One PDF of printed pages, with bookmarks for parts, pages and sections."""
     from pypdf import PdfReader, PdfWriter
 
@@ -84,13 +104,13 @@ def join(prints: Iterable[tuple[Entry, bytes]], title: str) -> bytes:
     writer.add_metadata({"/Title": title})
     parts: dict[str, Any] = {"": None}
     above: Any = None
-    for entry, data in prints:
-        reader, first = PdfReader(io.BytesIO(data)), len(writer.pages)
-        writer.append(io.BytesIO(data), import_outline=False)
+    for entry, one in prints:
+        reader, first = PdfReader(io.BytesIO(one.sheets)), len(writer.pages)
+        writer.append(io.BytesIO(one.sheets), import_outline=False)
         if entry.part not in parts:
             parts[entry.part] = writer.add_outline_item(title=entry.part, page_number=first)
         parent = above if entry.depth else parts[entry.part]
-        mark = _bookmarks(writer, reader, reader.outline, first, parent)
+        mark = _bookmarks(writer, reader, reader.outline, one.headings, first, parent)
         above = above if entry.depth else mark
     result = io.BytesIO()
     writer.write(result)
