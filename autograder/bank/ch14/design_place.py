@@ -82,9 +82,9 @@ QUESTIONS = (
             "an update. With 24 or 32 writers the trainer never waits from a bound of 2 on, and both count. In pairs, "
             "40 trainers are no faster than 32: either way a replica has four micro-batches, and some of the 40 GPUs' "
             "are empty. A bound of 4 gains nothing anywhere. The slowest part works all the time with a bound of 2 "
-            "already, so answers only get older."
+            "already, so answers can only get older."
             "\n\n"
-            "Age has a price, too, and more writers buy it off. On 32 GPUs a copy serves half as many answers as on "
+            "Age has a price, too, and more writers buy it off. On 32 GPUs a copy serves far fewer answers than on "
             "16, its tokens come faster, and a long answer is finished after fewer updates. As to the road: a writer "
             "needs an eighth of the weights. To send it all of them takes eight times as long, and by way of rank 0 "
             "they pass one port twice. With TP 8 and ZeRO-1 the plan takes every slice from the first replica, whose "
@@ -106,9 +106,9 @@ QUESTIONS = (
         derivation=(
             "A bound limits what is begun, and how many batches that is does not depend on the writers. What is "
             "begun last before an update may still be learned from at once if it is short. A long answer takes its "
-            "tokens times the seconds of a token, and on 16 GPUs each copy serves twice as many answers: it reads "
-            "twice as many caches for every token, and the products take longer than the weights' way from memory. "
-            "Divide that time by the seconds of an update: so many versions pass."
+            "tokens times the seconds of a token. On 16 GPUs writing is the slower side: every slot is full, 256 "
+            "answers on a copy instead of 51, and it reads five times as many caches for every token. Divide that time "
+            "by the seconds of an update: so many versions pass."
         ),
         slips={
             1: "The gate counts answers: at any version, up to three batches beyond those learned from may be begun.",

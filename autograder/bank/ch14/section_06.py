@@ -22,7 +22,7 @@ QUESTIONS = (
         slips={
             1: "It says that nothing was completed. A version may have been under way all the time.",
             2: "That is the price of a number which changes when writing begins and again when it ends.",
-            3: "A number of eight bytes in its place is read whole. It is raised at the wrong moment.",
+            3: "An aligned number of eight bytes is read whole. It is raised at the wrong moment.",
         },
     ),
 )
