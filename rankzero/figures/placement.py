@@ -192,5 +192,5 @@ def _small_chart(axes: Axes, rows: Mapping[str, Spans] | None, colours: Mapping[
 
 def _end(rows: Mapping[str, Spans] | None) -> str:
     if rows is None:
-        return "not possible on the same GPUs"
+        return "one half has to wait"
     return f"finished after {max(end for spans in rows.values() for _, _, end in spans):.3g}"

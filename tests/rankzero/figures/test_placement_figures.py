@@ -54,6 +54,6 @@ def test_slots_without_a_step():
 def test_where_and_when():
     cells = {(where, when): sketch(where, when) for when in WHEN for where in WHERE}
     text = drawn(figures.placement.placements(cells))
-    assert text.count("not possible on the same GPUs") == 2
+    assert text.count("one half has to wait") == 2
     assert "colocated, synchronous: finished after 15;" in text
     assert "disaggregated, asynchronous: finished after 22.5" in text
