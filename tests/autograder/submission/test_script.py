@@ -238,6 +238,8 @@ def marks(path: Path, exam: Exam) -> list[tuple[str, str, float]]:
 def test_a_chapter_saved_as_a_script_earns_what_the_notebook_earns(path, tmp_path):
     """Kills: 0 points and an IndentationError for everybody who hands in what the download button gives."""
     page, items = filled(path)
+    if not items:
+        pytest.skip("its exercises take tensors; the next test looks at its cells")
     (tmp_path / path.name).write_text(nbformat.writes(page), encoding="utf-8")
     with Exam(items, b"scripts") as exam:
         wanted = marks(tmp_path / path.name, exam)
