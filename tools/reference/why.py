@@ -10,7 +10,8 @@ from tools.install_cells import address
 from .markup import address as section_address
 from .teaching import graded_levels
 
-#: Neighbours and where they are, with what they are best at and what they ask of a reader; read in November 2026.
+#: Neighbours and where they are, with what they are best at and what they ask of a reader; read in November 2026, of
+#: the assignment and of Machine Learning Engineering the README.
 NEIGHBOURS = {
     "How to Scale Your Model": (
         "https://jax-ml.github.io/scaling-book/",

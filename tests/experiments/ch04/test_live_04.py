@@ -71,6 +71,7 @@ def _barrier(_x: torch.Tensor) -> None:
     dist.barrier()
 
 
+@pytest.mark.proof(part="runs")
 def test_a_barrier_weighs_more_beside_a_small_tensor():
     """The order that 4.7 states. A busy machine may turn one measurement round, but not five."""
     ways = {"all-reduce": library_all_reduce, "barrier": _barrier}
