@@ -29,7 +29,7 @@ from autograder import bank
 from autograder.items import Build
 from benchmarks._rows import Row, arguments, finish
 from rankzero.facts import chapters
-from tools.browser import chromium
+from tools.browser import chromium, settle
 from tools.common import HTML, ROOT
 from tools.serve import ISOLATION, server
 
@@ -144,14 +144,15 @@ def visits(
     costs = []
     for _ in range(2):
         page = context.new_page()
-        page.goto(address, wait_until="networkidle")
+        page.goto(address)
+        settle(page)
         page.wait_for_function("() => window.rankzeroBenches")
         before, whole = worker_times(), processor_time()
         waited = act(page, item)
         used = max(used for thread, used in worker_times().items() if thread not in before)
         whole = processor_time() - whole
         costs.append(Cost(waited, used, whole, picture_afterwards(page) if act is check and not plain else 0.0))
-        page.wait_for_load_state("networkidle")
+        settle(page)
         page.wait_for_timeout(SETTLED)
         page.close()
     context.close()

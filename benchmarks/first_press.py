@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 from benchmarks._rows import Row, arguments, finish
-from tools.browser import chromium
+from tools.browser import chromium, settle
 from tools.common import HTML
 from tools.serve import Quiet, server
 
@@ -44,14 +44,15 @@ def processor_time() -> float:
 
 def press(page: Any, address: str, sent: list[int]) -> dict[str, float]:
     """Open the page, move its first slider, and wait for the chart."""
-    page.goto(address, wait_until="networkidle")
+    page.goto(address)
+    settle(page)
     figure = page.locator("figure.rz-explorer:has(input[type=range])").first
     bytes_before, used, began = sum(sent), processor_time(), time.perf_counter()
     figure.locator("input[type=range]").first.press("PageUp")
     page.wait_for_function("(node) => node.dataset.state", arg=figure.element_handle(), timeout=300_000)
     waited, used = time.perf_counter() - began, processor_time() - used
     page.evaluate(KEPT)
-    page.wait_for_load_state("networkidle")
+    settle(page)
     return {"processor time, s": round(used, 2), "waited, s": round(waited, 2), "bytes": sum(sent) - bytes_before}
 
 

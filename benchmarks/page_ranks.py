@@ -30,7 +30,7 @@ from benchmarks import first_check
 from benchmarks._rows import Row, arguments, finish
 from benchmarks.first_check import processor_time
 from rankzero.facts import chapters
-from tools.browser import chromium
+from tools.browser import chromium, settle
 from tools.common import HTML
 from tools.serve import server
 
@@ -74,7 +74,8 @@ def opened(context: Any, address: str) -> Any:
     """A page that has come to rest."""
     page = context.new_page()
     page.set_default_timeout(300_000)
-    page.goto(address, wait_until="networkidle")
+    page.goto(address)
+    settle(page)
     page.wait_for_function("() => window.rankzeroRanks")
     return page
 

@@ -33,7 +33,7 @@ from typing import Any
 import yaml
 
 from benchmarks._rows import Row, arguments, finish
-from tools.browser import AXE, chromium, local
+from tools.browser import AXE, chromium, local, settle
 from tools.common import CACHE, HTML, ROOT
 from tools.execute import places
 from tools.serve import server
@@ -146,7 +146,7 @@ def measure(browser: Any, address: str, delivers: bool, shown: str = "") -> dict
     page.wait_for_function(LIVE)
     metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
     found: dict[str, Any] = {"main thread, s": metrics["TaskDuration"]}
-    page.wait_for_load_state("networkidle")
+    settle(page)
     found |= {"bytes": sum(sizes.values()), "requests": len(sizes), "scripts, s": metrics["ScriptDuration"]}
     page.evaluate(SCROLL)
     found["layout shift"] = page.evaluate("() => window.shifted")

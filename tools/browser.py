@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,3 +54,22 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def settle(page: Any, seconds: float = 0.5) -> None:
+    """Wait until no request of a loaded page has begun or ended for ``seconds``.
+
+    (Playwright's ``networkidle`` counts the requests in flight, and sometimes never comes although all were answered.)
+    """
+    last = [time.monotonic()]
+
+    def note(_request: Any) -> None:
+        last[0] = time.monotonic()
+
+    events = ("request", "requestfinished", "requestfailed")
+    for event in events:
+        page.on(event, note)
+    while time.monotonic() - last[0] < seconds:
+        page.wait_for_timeout(1000 * seconds / 10)
+    for event in events:
+        page.remove_listener(event, note)

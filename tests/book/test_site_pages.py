@@ -9,6 +9,7 @@ import pytest
 
 from tests.book.conftest import Opened, _open, _watched, proof
 from tools import site as tool
+from tools.browser import settle
 from tools.build_book import notebooks
 from tools.common import ROOT
 from tools.serve import Quiet, server
@@ -49,7 +50,8 @@ def test_under_a_path(host, home, visit):
     """Kills an address that begins at the host's root: from the entrance to a page, nothing is missing."""
     watch = visit(f"{host}/courses/rank-zero/")
     watch.page.wait_for_url("**/courses/rank-zero/book/intro.html")
-    watch.page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="networkidle")
+    watch.page.goto(f"{host}/courses/rank-zero/{home[1]}")
+    settle(watch.page)
     assert watch.page.locator("form fieldset:enabled").count() > 0
     assert watch.problems == []
 
