@@ -1,11 +1,24 @@
-"""Whether this kernel has what a page needs, in one sentence if it has not. Standard library only."""
+"""What pip installs, and whether this kernel has what a page needs, in one sentence if it has not.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
+import rankzero
+
 #: What every page needs: the modules of ``dependencies`` in ``pyproject.toml``.
 CORE = ("torch", "cloudpickle", "ipywidgets", "jinja2", "matplotlib", "numpy", "platformdirs")
+
+#: What a release's workflow hands out (``.github/workflows/release.yml``).
+WHEEL = "{url}/releases/download/v{version}/rankzero-{version}-py3-none-any.whl"
+
+
+def source(url: str, version: str = rankzero.__version__) -> str:
+    """What pip installs from the repository at ``url``: the wheel of a release, between releases the repository."""
+    return f"git+{url}" if ".dev" in version else WHEEL.format(url=url, version=version)
 
 
 class Missing(RuntimeError):

@@ -42,6 +42,7 @@ ARROWS = {
         "rankzero.facts",
         "rankzero.world",
         "rankzero.events",
+        "rankzero.installed",
     ),
 }
 

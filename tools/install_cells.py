@@ -18,6 +18,7 @@ import nbformat
 import yaml
 
 from rankzero import __version__
+from rankzero.installed import source
 from tools.common import ROOT, fail, notebooks, say
 
 #: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
@@ -42,18 +43,11 @@ EXTRAS = {
     "12-rl": ("rl", ("rankzero", "gymnasium")),
 }
 _ADDRESS = re.compile(r"(?:git\+|@ |quiet )(https?://[^\s\"]+?)(?=/releases/|[\s\"]|$)")
-#: What a release's workflow hands out (``.github/workflows/release.yml``).
-WHEEL = "{url}/releases/download/v{version}/rankzero-{version}-py3-none-any.whl"
 
 
 def address(root: Path = ROOT) -> str:
     """The address of the repository, from ``_config.yml``."""
     return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-
-
-def source(url: str, version: str = __version__) -> str:
-    """What pip installs: the wheel of a release, else the repository."""
-    return f"git+{url}" if ".dev" in version else WHEEL.format(url=url, version=version)
 
 
 def install_cell(url: str, page: str = "", version: str = __version__) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from autograder import bank, given, syntax
 from autograder.items import Build, Debug
+from rankzero import installed
 
 #: The file that lists the files of a release with their hashes, so that a later release may replace them.
 LIST = ".release.json"
@@ -28,7 +29,7 @@ README = """\
 Pages to read and run, and functions to write. You need Python 3.11 or later; no GPU.
 
 ```
-pip install git+{address} jupyterlab
+pip install {source} jupyterlab
 jupyter lab
 ```
 
@@ -175,7 +176,7 @@ def _readme(root: Path, found: Mapping[str, bytes]) -> str:
     settings = (root / "_config.yml").read_text(encoding="utf-8")
     title, address = (_setting(settings, name) for name in ("title", r"\s+url"))
     pages = [f"- [{_heading(data)}]({name})" for name, data in found.items() if name.endswith(".ipynb")]
-    return README.format(title=title, address=address, pages="\n".join(pages))
+    return README.format(title=title, source=installed.source(address), pages="\n".join(pages))
 
 
 def _setting(settings: str, name: str) -> str:

@@ -22,6 +22,7 @@ import psutil
 import pytest
 
 from experiments.ch13.explorers import hacking
+from rankzero import installed
 from tests import conftest
 from tools import bundle, install_cells, prepare, vendor, vendor_editor
 from tools.common import ROOT
@@ -223,7 +224,7 @@ class TestInstallCells:
         assert calls == []
         exec(compile(code.replace('"rankzero"', '"no_such_package"'), "cell", "exec"), {"get_ipython": Shell})
         extra = install_cells.EXTRAS[page][0] if page else ""
-        source = install_cells.source("https://new/y")
+        source = installed.source("https://new/y")
         requirement = f'"rankzero[{extra}] @ {source}"' if page else source
         assert calls == [("pip", f"install --quiet {requirement}")]
 
