@@ -111,10 +111,10 @@ class Mismatch:
 MISMATCH = Mismatch(0.03227, 0.09738)
 
 #: AIME 2024 in percent after 1,000 steps of a 1.5B model, by the bound on staleness; one run for each, 32 answers to a
-#: problem. With a bound of 0 the two are the same run. "none" is their naive PPO: it clips against the writer.
-#: Source: inclusionAI/AReaL, blog/AReaL_v0_3.md, table 3 (177dce5).
+#: problem. With a bound of 0 the two are the same run. "behaviour" is their naive PPO: it clips against the
+#: writer. Source: inclusionAI/AReaL, blog/AReaL_v0_3.md, table 3 (177dce5).
 AREAL = {
-    "none": {0: 42.0, 1: 41.8, 2: 40.0, 4: 23.3, 8: 35.7, 16: 35.8},
+    "behaviour": {0: 42.0, 1: 41.8, 2: 40.0, 4: 23.3, 8: 35.7, 16: 35.8},
     "decoupled": {0: 42.0, 1: 42.1, 2: 41.8, 4: 42.2, 8: 41.0, 16: 38.7},
 }
 
