@@ -55,7 +55,7 @@ EXERCISE = Build(
             "episodes that end",
             lambda rng: episode(rng, (True, False)),
             4,
-            "A TD error weighs discount times lambda less for every step that it lies ahead; the end is worth nothing.",
+            "Each step that a TD error lies ahead costs a factor of discount times lambda; the end is worth nothing.",
         ),
         Group(
             "episodes that are cut off",

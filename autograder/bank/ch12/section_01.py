@@ -22,7 +22,7 @@ QUESTIONS = (
         slips={
             1: "A mark says nothing about what would have been better. But the model writes 64 "
             "sentences, and the marks say which of them were.",
-            2: "One mark for a dozen words gives each word a share of noise. Over some thousand sentences it "
+            2: "One mark for a dozen words gives each word a share of noise. Over some 2,500 sentences it "
             "averages out.",
             3: "A loophole needs a reward that differs from what is wanted. Here the judge's mark is what is "
             "wanted; chapter 13 has the other case.",
