@@ -238,7 +238,9 @@ GLOSSARY = (
     Term(
         "goodput",
         "8.6",
-        "The throughput of the requests that met their latency targets.",
+        "The throughput of the requests that met their latency targets. In training, the share of the elapsed time in "
+        "which something new is computed.",
+        ("effective time",),
     ),
     Term(
         "GPipe",
@@ -411,7 +413,7 @@ GLOSSARY = (
     ),
     Term(
         "prefix cache",
-        "9.7",
+        "9.8",
         "Blocks of earlier requests that later requests with the same beginning reuse.",
         ("prefix caching", "prefix reuse", "RadixAttention"),
     ),

@@ -56,7 +56,7 @@ COMPARISONS = (
         "a first plan",
     ),
     Comparison(
-        "6.7",
+        "6.8",
         "Share of a layer's activations that selective recomputation saves",
         "ch06.activation_memory.activation_bytes",
         "computed",

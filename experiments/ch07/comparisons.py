@@ -55,7 +55,7 @@ COMPARISONS = (
         "the gain from more micro-batches of the same size",
     ),
     Comparison(
-        "7.3",
+        "7.2",
         "Speed of GPipe over two stages with one micro-batch",
         "ch07.pipeline.bubble_fraction",
         "measured",

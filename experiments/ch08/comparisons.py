@@ -32,7 +32,7 @@ COMPARISONS = (
         "a limit; the more GPUs share a model, the further a program stays below it",
     ),
     Comparison(
-        "8.4",
+        "8.3",
         "Time of a product of a batch with weights from memory",
         "ch08.serving.pass_time",
         "recorded",

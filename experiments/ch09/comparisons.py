@@ -34,7 +34,7 @@ COMPARISONS = (
         "bytes of any cache whose shape you know",
     ),
     Comparison(
-        "9.4",
+        "9.3",
         "Tokens that fit into the memory left for keys and values",
         "ch09.kv_cache.kv_bytes_per_token",
         "computed",

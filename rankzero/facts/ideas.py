@@ -1,7 +1,7 @@
 """The ideas of the course, each with its section and with what it rests on.
 
 >>> named("ZeRO").section, named("ZeRO").needs
-('5.7', ('ring all-reduce', 'data parallelism'))
+('5.6', ('ring all-reduce', 'data parallelism'))
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ IDEAS = (
     Idea("trees", "4.3", ("ring all-reduce",)),
     Idea("levels of a cluster", "4.5", ("ring all-reduce",)),
     Idea("overlap", "5.3", ("data parallelism",)),
-    Idea("data parallelism", "5.2", ("ring all-reduce",)),
+    Idea("data parallelism", "5.1", ("ring all-reduce",)),
     Idea("ZeRO", "5.6", ("ring all-reduce", "data parallelism")),
     Idea("few bits", "5.8", ("the memory wall",)),
     Idea("tensor parallelism", "6.3", ("collectives",)),
@@ -57,7 +57,7 @@ IDEAS = (
     Idea("continuous batching", "8.5", ("the roofline",)),
     Idea("the KV cache", "9.1", ("prefill and decode",)),
     Idea("paging", "9.6", ("the KV cache",)),
-    Idea("prefix reuse", "9.7", ("paging",)),
+    Idea("prefix reuse", "9.8", ("paging",)),
     Idea("CUDA graphs", "10.8", ("the roofline",)),
     Idea("a token budget", "10.2", ("continuous batching", "paging")),
     Idea("speculative decoding", "11.1", ("the roofline", "the KV cache")),
@@ -65,14 +65,14 @@ IDEAS = (
     Idea("policy gradient", "12.1"),
     Idea("advantages", "12.5", ("policy gradient",)),
     Idea("PPO", "12.7", ("advantages",)),
-    Idea("the reward model", "13.3"),
-    Idea("RLHF", "13.10", ("PPO", "the reward model")),
-    Idea("GRPO", "13.12", ("RLHF",)),
+    Idea("the reward model", "13.2"),
+    Idea("GRPO", "13.7", ("PPO",)),
+    Idea("RLHF", "13.9", ("the reward model", "GRPO")),
     Idea("off-policy correction", "14.9", ("RLHF",)),
     Idea("roads for weights", "14.5", ("RLHF", "layouts", "continuous batching")),
     Idea("placement", "14.11", ("roads for weights",)),
     Idea("a plan for 405B", "15.3", ("layouts", "recomputation", "overlap")),
-    Idea("checkpoints", "15.6", ("a plan for 405B",)),
+    Idea("checkpoints", "15.5", ("a plan for 405B",)),
 )
 
 
