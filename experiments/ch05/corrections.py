@@ -91,7 +91,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         "In fp16 everything below 6.1e-5 is zero.",
         "6.1e-5 is the smallest number with full precision. Subnormals go on, with fewer and fewer bits, to 2**-24, "
         f"which is {typed(_LEAST.value, 3)}, and what lies above half of that is rounded up to it: 3.1e-8 becomes "
-        f"{typed(_SMALL.value, 3)}. Exactly half is rounded to the even neighbour, {_HALF.value:g}.",
+        f"{typed(_SMALL.value, 3)}. Exactly half is rounded to the even neighbor, {_HALF.value:g}.",
         (_LEAST, _SMALL, _HALF),
         "IEEE 754-2019, section 3.4",
     ),
