@@ -17,8 +17,8 @@ _SHAPE_70B = {"layers": LLAMA3_70B.layers, "kv_heads": LLAMA3_70B.kv_heads, "hea
 
 FOUNDATIONS = (
     Formula(
-        *("1.14", "Compute of one training token", "C", "6*N + 12*L*h*s", "ch01.scale.training_flops_per_token"),
-        {"N": "parameters", "L": "layers", "h": "width", "s": "context"},
+        *("1.14", "Compute of one training token", "C", "6*N + 12*L*w*s", "ch01.scale.training_flops_per_token"),
+        {"N": "parameters", "L": "layers", "w": "width", "s": "context"},
         {"parameters": 70 * billion, "layers": LLAMA3_70B.layers, "width": LLAMA3_70B.hidden, "context": 8192},
         "FLOP",
     ),
@@ -56,14 +56,14 @@ FOUNDATIONS = (
         {"serial_fraction": 0.05, "ranks": 64},
     ),
     Formula(
-        *("2.6", "Time of one message", "T", "alpha + S/B", "ch02.alpha_beta.message_time"),
-        {"S": "message_bytes", "B": "bandwidth", "alpha": "latency"},
+        *("2.6", "Time of one message", "T", "alpha + m/B", "ch02.alpha_beta.message_time"),
+        {"m": "message_bytes", "B": "bandwidth", "alpha": "latency"},
         {"message_bytes": 1 * MB, "bandwidth": _PORT, "latency": 5 * us},
         "s",
     ),
     Formula(
-        *("2.14", "Time of a relay in chunks", "T", "(h + k - 1)*(alpha + S/(k*B))", "ch02.alpha_beta.relay_time"),
-        {"S": "message_bytes", "h": "hops", "k": "chunks", "B": "bandwidth", "alpha": "latency"},
+        *("2.14", "Time of a relay in chunks", "T", "(h + k - 1)*(alpha + m/(k*B))", "ch02.alpha_beta.relay_time"),
+        {"m": "message_bytes", "h": "hops", "k": "chunks", "B": "bandwidth", "alpha": "latency"},
         {"message_bytes": 1 * GB, "hops": 7, "chunks": 64, "bandwidth": _PORT, "latency": 5 * us},
         "s",
     ),
@@ -159,8 +159,8 @@ PARALLELISM = (
         *("ch07.pipeline.bubble_overhead", _PIPELINE, _STAGES),
     ),
     Formula(
-        *("7.22", "Capacity of an expert", "c", "ceil(f*T*k/E)", "ch07.experts.expert_capacity"),
-        {"T": "tokens", "E": "experts", "k": "top_k", "f": "capacity_factor"},
+        *("7.22", "Capacity of an expert", "C", "ceil(c*T*k/E)", "ch07.experts.expert_capacity"),
+        {"T": "tokens", "E": "experts", "k": "top_k", "c": "capacity_factor"},
         {"tokens": 4096, "experts": 8, "top_k": 2, "capacity_factor": 1.25},
         "tokens",
     ),
@@ -190,14 +190,15 @@ SERVING = (
         {"rate": 5000.0, "ttft": 0.2, "itl": 0.03, "output_tokens": 300, "slots": 128},
     ),
     Formula(
-        *("9.3", "KV cache of one token on one rank", "K", "2*L*max(1, n/t)*d*w", "ch09.kv_cache.kv_bytes_per_token"),
-        {"L": "layers", "n": "kv_heads", "d": "head_dim", "w": "bytes_per_element", "t": "tensor_parallel"},
+        *("9.3", "KV cache of one token on one rank", "K", "2*L*max(1, n_kv/t)*d*w"),
+        "ch09.kv_cache.kv_bytes_per_token",
+        {"L": "layers", "n_kv": "kv_heads", "d": "head_dim", "w": "bytes_per_element", "t": "tensor_parallel"},
         {**_SHAPE_70B, "bytes_per_element": 2.0, "tensor_parallel": 8},
         "B",
     ),
     Formula(
         *(
-            "9.4",
+            "9.14",
             "Tokens that fit in the KV cache",
             "T",
             "max(0, floor((G*(M*u - o) - W)/K))",
@@ -227,7 +228,7 @@ SERVING = (
     ),
 )
 
-_WASTE = "1 - t/(M*exp(R/M)*(exp((t + C)/M) - 1))"
+_WASTE = "1 - tau/(M*exp(R/M)*(exp((tau + C)/M) - 1))"
 
 RUNS = (
     Formula(
@@ -253,7 +254,7 @@ RUNS = (
         "s",
     ),
     Formula(
-        *("15.6", "Checkpoint interval, first order (Young)", "t", "sqrt(2*C*M)"),
+        *("15.6", "Checkpoint interval, first order (Young)", r"\tau", "sqrt(2*C*M)"),
         *("ch15.checkpointing.optimal_checkpoint_interval", {"C": "checkpoint_time", "M": "mtbf"}),
         {"checkpoint_time": 1 * minute, "mtbf": 3 * hour},
         "s",
@@ -262,7 +263,7 @@ RUNS = (
     Formula(
         *("15.6", "Share of the time that failures and checkpoints waste", "W", _WASTE),
         "ch15.checkpointing.checkpoint_waste",
-        {"t": "interval", "C": "checkpoint_time", "M": "mtbf", "R": "restart_time"},
+        {"tau": "interval", "C": "checkpoint_time", "M": "mtbf", "R": "restart_time"},
         {"interval": 1140.0, "checkpoint_time": 1 * minute, "mtbf": 3 * hour, "restart_time": 5 * minute},
     ),
 )

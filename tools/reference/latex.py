@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-_GREEK = {"alpha", "beta", "eta"}
+_GREEK = {"alpha", "beta", "eta", "tau"}
 _FENCES = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \rfloor")}
 _RANK: dict[type[ast.operator], int] = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.Pow: 2}
 
