@@ -2,7 +2,7 @@
 
 Prints for each seed the mean return of the last 100 episodes of the training, that of 100 fresh ones, and the seconds
 it took; exit status 1 if fewer than four of five reach 475 in the former. With ``--store`` it runs the ablations
-instead (some minutes) and writes them where the page reads them.
+and the curves of REINFORCE instead (some minutes) and writes them where the pages read them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import torch
 
-from experiments.ch12 import ppo_training_runs
+from experiments.ch12 import ppo_training_runs, reinforce_runs
 from solutions.ch12.cartpole_runs import SOLVED, mean_return, networks
 from solutions.ch12.ppo_runs import train_cartpole
 
@@ -24,12 +24,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=100_000, help="of each run (default 100,000)")
     parser.add_argument("--seeds", type=int, default=5, help="how many (default 5)")
-    parser.add_argument("--store", action="store_true", help="run the ablations and write them")
+    parser.add_argument("--store", action="store_true", help="run ablations and curves of REINFORCE and write them")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     if options.store:
         ppo_training_runs.store(ppo_training_runs.ablations())
-        print(f"stored in {ppo_training_runs.STORED.name}")
+        reinforce_runs.store(reinforce_runs.curves())
+        print(f"stored in {ppo_training_runs.STORED.name} and {reinforce_runs.STORED.name}")
         return 0
     solved = 0
     for seed in range(options.seeds):

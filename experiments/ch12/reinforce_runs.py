@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from rankzero import stored
 from rankzero.tiny import one_thread
 from solutions.ch12.cartpole_runs import Episodes, networks, play_episodes
 from solutions.ch12.policy import reinforce_loss
@@ -205,3 +208,31 @@ def _batches(
         actor.step()
         if kind == "value":
             fit_critic(critic, fitted, episodes, 10, returns)
+
+
+# Curves that are stored.
+
+#: Steps and seeds of the stored curves, and their file.
+STORED_STEPS, STORED_SEEDS = 30_000, (0, 1)
+STORED = Path(__file__).parent / "data" / "reinforce_curves.json"
+
+#: The curve of each kind and seed: steps so far and the mean return, after each batch.
+Curves = Mapping[tuple[str, int], tuple[tuple[int, float], ...]]
+
+
+def curves() -> Curves:
+    """The curves of all ``KINDS`` with every seed: half a minute."""
+    return {(kind, seed): learn(kind, seed, STORED_STEPS).points for kind in KINDS for seed in STORED_SEEDS}
+
+
+def store(found: Curves, file: Path = STORED) -> None:
+    """Store the result of :func:`curves`."""
+    columns = ("weight", "seed", "steps after each batch", "mean return of each batch")
+    rows = [(kind, seed, *map(list, zip(*points, strict=True))) for (kind, seed), points in found.items()]
+    stored.write(file, "python benchmarks/cartpole.py --store", columns, rows)
+
+
+@functools.cache
+def stored_curves() -> Curves:
+    """The stored result of :func:`curves`, from the authors' machine."""
+    return {(kind, seed): tuple(zip(steps, means, strict=True)) for kind, seed, steps, means in stored.read(STORED)}
