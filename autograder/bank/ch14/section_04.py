@@ -13,7 +13,7 @@ QUESTIONS = (
         options=(
             "When what each GPU writes with lies within what it trains",
             "Always: together, the GPUs hold every element already",
-            "When the slices are dealt to neighbours",
+            "When the slices are dealt to neighbors",
             "Never: two layouts of the same weights always differ somewhere",
         ),
         correct=0,

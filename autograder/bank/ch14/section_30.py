@@ -10,7 +10,7 @@ from autograder.items import Choice, Estimate, Landmark, Slip
 def _changed(size: float = 0.02, step: float = 1e-6) -> float:
     """Percent of normal weights of this size whose bf16 value a step changes: the step over the spacing, at most 1.
 
-    bf16 has 128 numbers between powers of two, so a weight between 2^k and 2^(k+1) has neighbours 2^(k-7) apart.
+    bf16 has 128 numbers between powers of two, so a weight between 2^k and 2^(k+1) has neighbors 2^(k-7) apart.
     """
     share = 0.0
     for k in range(-60, 4):
