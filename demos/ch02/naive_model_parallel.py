@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         (f"{ranks} ranks", cut.loss, cut.difference(uncut), cut.timeline.seconds / ms, cut.idle_share, 1 - 1 / ranks)
         for ranks, cut in cuts.items()
     ]
-    header = ("model", "loss", "largest difference of a gradient", "step (ms)", "idle share", "1 - 1/P")
+    header = ("model", "loss", "largest difference of a gradient", "step (ms)", "idle share", "1 - 1/p")
     show(arguments, Table(header, rows), lambda: _picture(cuts[arguments.ranks]))
     near = all(cut.difference(uncut) <= NEAR and abs(cut.loss - uncut.loss) <= NEAR for cut in cuts.values())
     return verdict(near, f"loss and gradients equal those of the uncut model to within {NEAR:g}")

@@ -61,10 +61,10 @@ EXERCISE = Build(
             edits=(("layers * layer_time", "2 * layers"), ("1 + backward_ratio", "layer_time")),
         ),
         Slip(
-            "The utilization leaves out the transfers: a stage works less than 1/P of a step that has them.",
+            "The utilization leaves out the transfers: a stage works less than 1/p of a step that has them.",
             edit=("compute / (stages * step_time)", "1 / stages"),
         ),
-        Slip("P stages have P-1 boundaries.", edit=("stages - 1", "stages")),
+        Slip("p stages have p-1 boundaries.", edit=("stages - 1", "stages")),
         Slip(
             "The gradients have to come back: each boundary is crossed twice.",
             edit=("2 * (stages - 1)", "(stages - 1)"),

@@ -52,14 +52,14 @@ QUESTIONS = (
                 lambda: _step()[1],
                 slips=(
                     Slip("That counts the layers of one stage as the whole forward pass.", value=0.4),
-                    Slip("1/P leaves out the transfers, which take time as well.", value=1 / 3),
+                    Slip("1/p leaves out the transfers, which take time as well.", value=1 / 3),
                     Slip("That is the share of the time in which some stage works.", value=lambda: 3 * _step()[1]),
                     Slip("That is in percent. The question asks for a fraction.", value=lambda: 100 * _step()[1]),
                 ),
             ),
         ),
-        derivation="$T = L\\,t\\,(1 + r) + 2(P-1)\\,\\tau$ with $L = 12$, $t = 10$ ms, $r = 2$, $P = 3$ and $\\tau = "
-        "5$ ms. The useful compute is $L\\,t\\,(1+r)$, and $P$ stages could do $P\\,T$: "
-        "$\\frac{L\\,t\\,(1+r)}{P\\,T}$.",
+        derivation="$T = L\\,t\\,(1 + r) + 2(p-1)\\,\\tau$ with $L = 12$, $t = 10$ ms, $r = 2$, $p = 3$ and $\\tau = "
+        "5$ ms. The useful compute is $L\\,t\\,(1+r)$, and $p$ stages could do $p\\,T$: "
+        "$\\frac{L\\,t\\,(1+r)}{p\\,T}$.",
     ),
 )

@@ -76,7 +76,7 @@ def test_the_cut_model_is_compared_with_the_uncut_one(tmp_path):
     assert [row["model"] for row in rows] == ["uncut", "2 ranks"]
     assert float(rows[1]["loss"]) == pytest.approx(float(rows[0]["loss"]), rel=1e-6)
     assert float(rows[1]["largest difference of a gradient"]) <= 1e-6
-    assert float(rows[1]["1 - 1/P"]) == 0.5
+    assert float(rows[1]["1 - 1/p"]) == 0.5
 
 
 def own_loss(stage, inputs, targets, shape):
