@@ -66,7 +66,7 @@ GLOSSARY = (
     ),
     Term(
         "all-to-all",
-        "3.16",
+        "3.2",
         "A collective in which every rank sends a different block to every other rank: a transpose of the blocks.",
     ),
     Term(
@@ -83,7 +83,7 @@ GLOSSARY = (
     ),
     Term(
         "barrier",
-        "4.7",
+        "2.5",
         "A collective that no rank leaves before every rank has entered it.",
     ),
     Term(
@@ -315,7 +315,7 @@ GLOSSARY = (
     ),
     Term(
         "master copy",
-        "5.5",
+        "1.9",
         "Weights in fp32 that the optimizer updates while the model computes with a 16-bit copy.",
         ("master weights",),
     ),
@@ -333,7 +333,7 @@ GLOSSARY = (
     ),
     Term(
         "mixed precision",
-        "5.5",
+        "1.9",
         "Training in which the passes compute in 16 bits, while a master copy of the weights and the "
         "optimizer states stay in fp32.",
     ),
@@ -357,7 +357,8 @@ GLOSSARY = (
     Term(
         "node",
         "1.5",
-        "One machine of a cluster, usually with several GPUs.",
+        "One machine of a cluster, usually with several GPUs. Where bandwidths are compared, the GPUs that NVLink "
+        "joins.",
     ),
     Term(
         "noise scale",
@@ -373,7 +374,7 @@ GLOSSARY = (
     ),
     Term(
         "overlap",
-        "5.3",
+        "2.5",
         "Communicating while computing goes on, so that in the best case only the longer of the two takes time.",
     ),
     Term(
@@ -500,7 +501,7 @@ GLOSSARY = (
     ),
     Term(
         "stage",
-        "7.1",
+        "2.8",
         "The layers of a pipelined model that one rank holds, or one of several such groups of layers when "
         "stages are interleaved.",
         ("pipeline stage",),

@@ -30,7 +30,7 @@ class Idea:
 
 
 IDEAS = (
-    Idea("ranks", "1.3"),
+    Idea("ranks", "1.1"),
     Idea("groups", "1.6", ("ranks",)),
     Idea("the memory wall", "1.9"),
     Idea("deadlock", "2.3", ("messages",)),
