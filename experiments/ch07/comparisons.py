@@ -61,7 +61,7 @@ COMPARISONS = (
         "measured",
         "Huang et al. (2019), arXiv:1811.06965, table 2",
         tuple(
-            Compared(f"{stages} stages, {m} micro-batches", speed, gpipe(stages, m), "x")
+            Compared(f"{stages} stages, {m} micro-batch{'es' * (m > 1)}", speed, gpipe(stages, m), "x")
             for (stages, m), speed in published.GPIPE_SPEEDUPS.items()
             if (stages, m) != (2, 1)
         ),

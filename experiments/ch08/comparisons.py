@@ -38,7 +38,7 @@ COMPARISONS = (
         "recorded",
         measured.source(),
         tuple(
-            Compared(f"{tokens} tokens", seconds / us, product(tokens) / us, "µs")
+            Compared(f"{tokens} token{'s' * (tokens > 1)}", seconds / us, product(tokens) / us, "µs")
             for tokens, seconds in measured.decoding()
         ),
         "Neither the memory nor the multipliers reach their data sheet's rates.",
