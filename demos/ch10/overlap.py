@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from experiments.ch10 import overlap_runs
 
     steps, streams = (6, 3) if asked.quick else (asked.steps, asked.streams)
-    model = overlap_runs.small_model(10 if asked.quick else 150)
+    model = overlap_runs.small_model(10 if asked.quick else 50)
     scheduler = part(asked.code, "ch10.scheduler", "Scheduler")
     futures = part(asked.code, "ch10.future_map", "FutureMap")
     predicted = part(asked.code, "ch10.scheduling", "overlap_time")

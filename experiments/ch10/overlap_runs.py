@@ -30,7 +30,7 @@ BLOCK = 16
 
 
 @cache
-def small_model(steps: int = 150) -> GPT:
+def small_model(steps: int = 50) -> GPT:
     """A byte-level model that trains in a few seconds; double precision keeps batching from changing the text."""
     config = GPTConfig(vocab=len(ByteTokenizer().vocabulary), layers=2, heads=2, head_dim=16, context=192)
     return train(steps=steps, config=config).double().eval()
