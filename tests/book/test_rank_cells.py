@@ -145,6 +145,20 @@ def test_the_opening_page_runs_it_too(visit, site):
     assert watch.problems == []
 
 
+@proof
+def test_the_editor_stands_in_the_place_of_the_program_of_the_opening_page(visit, site):
+    """Kills a program to edit below the same program, which on a laptop's screen takes *Run* out of sight."""
+    watch = visit(f"{site}/book/intro.html", veiled=True)
+    found = place(watch.page, "first-run")
+    assert built(found).is_visible()
+    edit(watch.page, found, lambda text: text.replace("rank > 0", "True"))
+    assert not built(found).is_visible()
+    found.get_by_role("button", name="Back to the built cell").click()
+    found.get_by_role("button", name="Throw it away").click()
+    assert built(found).is_visible()
+    assert watch.problems == []
+
+
 def test_from_disk_the_opening_page_says_what_it_cannot_do(visit, html):
     watch = visit((html / "book" / "intro.html").as_uri())
     assert watch.page.locator(".rz-machine li").all_inner_texts()[1:3] == [
