@@ -181,11 +181,18 @@
     return parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_–-]?");
   }
 
-  /* A few words of the text around the first term, with the terms marked; the first words where the term stands only in
-     what is closed: a result, an explanation, a derivation. */
-  function excerpt(text, terms) {
+  /* What finds any of the terms in a text. */
+  function patternOf(terms) {
     const longest = terms.map(spelled).sort((one, other) => other.length - one.length);
-    const pattern = new RegExp(`\\b((?:${longest.join("|")})\\w*)`, "i");
+    return new RegExp(`\\b((?:${longest.join("|")})\\w*)`, "i");
+  }
+
+  /* A few words of the text around the first term, with the terms marked; the first words where the term stands only in
+     what is closed: a result, an explanation, a derivation. A name of several parts is marked as a whole where it stands
+     in the text: who asks for all-gather does not look for every "all". */
+  function excerpt(text, terms, asked) {
+    const whole = terms.filter((term) => asked.includes(term) && compounds.has(term));
+    const pattern = [whole, terms].filter((some) => some.length).map(patternOf).find((one) => one.test(text)) || patternOf(terms);
     const at = Math.max(0, text.search(pattern) - AROUND);
     const start = at && text.indexOf(" ", at) + 1;
     const piece = text.slice(start, start + 2 * AROUND + 40).replace(/\s\S*$/, "");
@@ -200,14 +207,14 @@
     return line;
   }
 
-  function entry({ page, id, kind, title, of, text, terms }) {
+  function entry({ page, id, kind, title, of, text, terms, queryTerms }) {
     const item = document.createElement("li");
     const link = document.createElement("a");
     link.href = new URL(`../${page}.html#${id}`, base).href;
     link.textContent = title;
     item.append(link);
     if (of !== title) item.append(Object.assign(document.createElement("small"), { textContent: of }));
-    item.append(kind === "term" ? Object.assign(document.createElement("p"), { textContent: text }) : excerpt(text, terms));
+    item.append(kind === "term" ? Object.assign(document.createElement("p"), { textContent: text }) : excerpt(text, terms, queryTerms));
     return item;
   }
 

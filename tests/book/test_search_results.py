@@ -163,6 +163,16 @@ def test_the_search_finds_what_is_closed_and_shows_none_of_it(search):
     assert [text for text in found if word in " ".join(text).lower()] == []
 
 
+def test_an_excerpt_shows_the_whole_name(search):
+    """Kills an excerpt that shows "all-reduce" and "all ranks" to a reader who asked for all-gather."""
+    (found,) = search("all-gather").values()
+    name = re.compile("all.?gather", re.IGNORECASE)
+    open_in = {one["title"] for one in search.page.evaluate(SECTIONS) if name.search(one["text"])}
+    shown = [text for title, page, text in found if page != "Glossary" and title in open_in]
+    assert len(shown) > 10
+    assert [text for text in shown if not name.search(text)] == []
+
+
 @proof
 def test_every_name_of_every_term_finds_its_definition(search):
     found = search(*(name for term in GLOSSARY for name in (term.name, *term.also)))
