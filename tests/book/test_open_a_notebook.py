@@ -36,8 +36,16 @@ def test_two_commands_of_the_readme_open_a_page():
     assert '-e ".[notebook]"' in make
     assert {"ipykernel", "jupyterlab"} <= needs("notebook")
     assert needs("serve") | needs("rl") <= needs("notebook")
-    page = start.removeprefix(".venv/bin/python -m jupyterlab ")
+    page = start.removeprefix(".venv/bin/python -m jupyterlab --notebook-dir=. ")
     assert (ROOT / page).is_file()
+
+
+def test_the_readme_says_how_the_commands_of_pages_are_run():
+    """Kills "No module named autograder" in the terminal of somebody who did what the README says; without its
+    ``--notebook-dir``, JupyterLab shows the folder of the page alone, and no ``labs``."""
+    activate = "`. .venv/bin/activate`"
+    assert activate in README.partition("## Open a notebook")[2].partition("## Build the book")[0]
+    assert activate in (BOOK / "hand-in.md").read_text(encoding="utf-8")
 
 
 def test_the_container_runs_the_same_commands():
