@@ -121,16 +121,15 @@ class Code:
                 continue
             if not _is_plain(statement):
                 self.running(unit.index, index)
-            try:
-                self.run_statement(type(tree)(body=[statement], type_ignores=[]), unit, namespace)
-            except BaseException as error:
+            for part, error in _failures(statement, lambda part: self.run_statement(part, unit, namespace, type(tree))):
                 if index in unit.needed:
                     self.note(unit, error, statement.lineno)
-                    self.unbound += [(self.problems[-1], _imported(statement))] if _is_missing(statement, error) else []
+                    self.unbound += [(self.problems[-1], _imported(part))] if _is_missing(part, error) else []
 
-    def run_statement(self, part, unit, namespace):
-        if getattr(part.body[0], "module", None) == "__future__":
+    def run_statement(self, statement, unit, namespace, module):
+        if getattr(statement, "module", None) == "__future__":
             self.flags |= FUTURE_ANNOTATIONS
+        part = module(body=[statement], type_ignores=[])
         code = compile(part, unit.file, "exec", self.flags | TOP_LEVEL_AWAIT, True)
         awaited = eval(code, namespace)
         if code.co_flags & COROUTINE:
@@ -140,16 +139,19 @@ class Code:
         """Run a unit part by part: each import alone, and the statements between imports together."""
         flags = 0
         tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
+
+        def run(*statements):
+            exec(compile(type(tree)(body=[*statements], type_ignores=[]), unit.file, "exec", flags, True), namespace)
+
         for is_import, statements in _parts(tree.body):
-            if is_import and getattr(statements[0], "module", None) == "__future__":
+            if not is_import:
+                run(*statements)
+                continue
+            if getattr(statements[0], "module", None) == "__future__":
                 flags |= FUTURE_ANNOTATIONS
-            part = type(tree)(body=statements, type_ignores=[])
-            code = compile(part, unit.file, "exec", flags, True)
-            try:
-                exec(code, namespace)
-            except ImportError as error:
-                if not is_import:
-                    raise
+            for _, error in _failures(statements[0], run):
+                if not isinstance(error, ImportError):
+                    raise error
                 self.note(unit, error)
 
     def note(self, unit, error, line=None):
@@ -189,6 +191,25 @@ def _is_plain(statement):
 def _is_missing(statement, error):
     """Whether a statement is an import of something that does not exist in grading."""
     return isinstance(error, ImportError) and type(statement).__name__ in ("Import", "ImportFrom")
+
+
+def _failures(statement, run):
+    """What of a statement fails when it is run, each part with its error: of an import, each name is a part."""
+    try:
+        run(statement)
+        return []
+    except BaseException as error:
+        failed = error
+    if not _is_missing(statement, failed) or len(statement.names) == 1:
+        return [(statement, failed)]
+    return [failure for part in _alone(statement) for failure in _failures(part, run)]
+
+
+def _alone(statement):
+    """An import of several names as imports of one name each."""
+    kind = type(statement)
+    rest = {name: getattr(statement, name) for name in (*kind._fields, *kind._attributes) if name != "names"}
+    return [kind(names=[alias], **rest) for alias in statement.names]
 
 
 def _imported(statement):

@@ -199,6 +199,17 @@ def test_closed_imports_of_the_course_are_told_only_if_they_are_needed(tmp_path)
     assert problems == ("cell 2: ImportError at line 1: what the pages run cannot be imported in grading",)
 
 
+def test_of_an_import_of_several_names_one_fails_alone(tmp_path):
+    """Kills: a right function that earns nothing because an editor has sorted its imports into one line."""
+    checked = f"{HEAD}    checks.amount(latency=latency)\n    return latency + message_bytes / bandwidth\n"
+    score, problems = graded(tmp_path, "from rankzero import checks, world", checked)
+    assert (score, len(problems)) == (4.0, 1)
+    assert problems[0].startswith("cell 1: ImportError at line 1: only rankzero.checks")
+    score, problems = graded(tmp_path, "import math, no_such_module", checked.replace("checks.amount", "math.fsum"))
+    assert score < 4  # fsum takes no keyword: math is there, and the mistake in the function is still one
+    assert problems == ("cell 1: ModuleNotFoundError at line 1: No module named 'no_such_module'",)
+
+
 @pytest.mark.parametrize(
     "cell",
     [
