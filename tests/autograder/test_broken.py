@@ -77,7 +77,10 @@ FULL, NONE = 4.0, 0.0
 
 # name of the file, its content, exit status, points, a part of what is said
 FILES = {
-    "empty file": ("a.py", b"", GRADED, NONE, "zero_memory is not in the submission"),
+    "empty file": ("a.py", b"", GRADED, NONE, "a.py has no code: is it the right hand-in?"),
+    "another chapter": ("a.py", "def bubble_fraction(stages, n):\n    return stages / n\n",
+                        GRADED, NONE, "none of the functions that were asked, but functions of chapter 7: is it"),
+    "notes alone": ("a.py", "# To do.\nX = 1\n", GRADED, NONE, "a.py has none of the functions that were asked: is it"),
     "syntax error": ("a.py", "def zero_memory(:\n", GRADED, NONE, "SyntaxError at line 1"),
     "wrong indentation": ("a.py", HEAD + "return 1.0\n", GRADED, NONE, "IndentationError at line 2"),
     "tabs and blanks": ("a.py", HEAD + "    a = 1\n\treturn a\n", GRADED, NONE, "TabError at line 3"),
@@ -109,6 +112,8 @@ FILES = {
     "a number for a function": ("a.py", "zero_memory = 16.0\n", GRADED, NONE, "raised TypeError"),
     "missing import": ("a.py", body("return math.ceil(params)"), GRADED, NONE, "raised NameError at line 2"),
     "module that nobody has": ("a.py", "import no_such_thing\n" + RIGHT, GRADED, FULL, "ModuleNotFoundError at line 1"),
+    "one import of several": ("a.py", RIGHT.replace("import checks", "import checks, world", 1),
+                              GRADED, FULL, "only rankzero.checks"),
     "the reference": ("a.py", USES_IT, GRADED, NONE, "reference cannot be imported"),
     "the grader": ("a.py", "from autograder.bank import find\n" + RIGHT, GRADED, FULL, "autograder cannot be imported"),
     "error at import": ("a.py", "x = 1 / 0\n" + RIGHT, GRADED, NONE, "ZeroDivisionError at line 1"),
