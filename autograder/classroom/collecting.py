@@ -79,7 +79,10 @@ def recognise(folder: str | Path) -> tuple[str, list[Handed]]:
     try:
         if not path.exists():
             raise Unreadable(f"there is no folder or archive {str(folder)!r}")
-        kind, where, found = downloads.recognise(class_files.open_class(path))
+        opened = class_files.open_class(path)
+        if {"class.json", "finished.jsonl"} <= opened.entries.keys():
+            raise Unreadable(f"{shown(path.name)} is a graded class: name the folder with what was handed in")
+        kind, where, found = downloads.recognise(opened)
     except OSError as error:
         raise Unreadable(f"{shown(path.name)} cannot be opened: {error.strerror or error}") from None
     if not found:

@@ -90,6 +90,7 @@ def _grade(options: argparse.Namespace) -> ExitStatus:
     if key.drawn and (shard or options.resume):
         raise Usage(f"{'--shard' if shard else '--resume'} needs --key: every submission must be asked the same")
     spec = _spec(options, key.secret)
+    _check_outside(options.out, options.folder)
     handed = _handed(options.folder, shard)
     if options.again and not options.resume:
         raise Usage("--again needs --resume: it runs learners of a graded class again")
@@ -283,6 +284,13 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(number), int(of)
 
 
+def _check_outside(out: str, folder: str) -> None:
+    """Refuse a folder of results within the class, where it would be somebody's submission the next time."""
+    there, here = os.path.realpath(out), os.path.realpath(folder)
+    if os.path.isdir(here) and os.path.commonpath([there, here]) == here:
+        raise Usage(f"{out} is within the class, and would count as a submission: name a folder outside {folder}")
+
+
 def _handed(path: str, shard: tuple[int, int] | None) -> list[Handed]:
     from autograder import submission
     from autograder.classroom import classes, collecting
@@ -302,7 +310,7 @@ def _ended(rows: Sequence[Graded], out: str) -> ExitStatus:
     faults = [row for row in rows if row.fault]
     unjudged = [row for row in rows if row.grading.reason and row.grading.all]  # a package is missing, for example
     refused = sum(bool(row.grading.reason) for row in rows) - len(faults) - len(unjudged)
-    say(f"{len(rows)} submissions in {out}: see class.csv and pages/index.html")
+    say(f"{len(rows)} submission{'s' * (len(rows) != 1)} in {out}: see class.csv and pages/index.html")
     if refused:
         say(f"{refused} could not be read; they cost no attempt, and their rows say why")
     for row in [*faults, *unjudged]:

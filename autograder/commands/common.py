@@ -169,8 +169,21 @@ def chosen(only: Sequence[str]) -> list[Item]:
         try:
             found.update((item.id, item) for item in chapter or [bank.find(name)])
         except KeyError as error:
-            raise Usage(error.args[0]) from None
+            raise Usage(_as_chapter(name) or error.args[0]) from None
     return list(found.values())
+
+
+def _as_chapter(name: str) -> str:
+    """What to type instead, if a name that no item has looks like a chapter or a list of names; else empty."""
+    import re
+
+    from rankzero.facts.chapters import CHAPTERS
+
+    if "," in name:
+        return f"no item {name!r}: put spaces between names, as in --only {' '.join(name.replace(',', ' ').split())}"
+    match = re.fullmatch(r"(?:chapter|ch)?[ _-]?(\d{1,2})", name.lower())
+    known = [chapter.prefix for chapter in CHAPTERS if match and chapter.number == int(match[1])]
+    return f"no item {name!r}; did you mean {known[0]}, the whole chapter?" if known else ""
 
 
 def text_of(path: str | os.PathLike[str]) -> str:

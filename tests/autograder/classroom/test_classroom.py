@@ -200,6 +200,21 @@ def test_what_cannot_be_read_has_a_row_and_a_result_and_costs_no_attempt(few, tm
     assert (extra["gradable"], extra["reason"]) == (False, row["reason"])
 
 
+def test_results_never_become_somebodys_submission(few, tmp_path, key, capsys):
+    """Kills: a class that grows by a learner called "graded" each time, and results that are graded as a class."""
+    inside = few[0].path.parent / "graded"
+    command = ["grade-class", str(few[0].path.parent), "--key", key, "--only", ONE, "--sandbox", "none", "--out"]
+    assert main([*command, str(inside)]) == 2
+    assert "is within the class, and would count as a submission" in capsys.readouterr().err
+    assert not inside.exists()
+    out = tmp_path / "results"
+    out.mkdir()
+    for name in ("class.json", "finished.jsonl"):
+        (out / name).write_text("")
+    assert main(["collect", str(out)]) == 2
+    assert "results is a graded class: name the folder with what was handed in" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("where", ["running.judging.ask", "running.judging.grade", "classroom.pages.learner"])
 def test_a_failure_of_the_grader_costs_one_row_and_is_named(where, few, tmp_path, key, capsys, monkeypatch):
     """Kills: a class that ends at its first surprise, and one that calls it the submission's fault."""
