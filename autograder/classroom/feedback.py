@@ -27,12 +27,14 @@ from autograder.classroom.collecting import Handed
 from autograder.classroom.gradebooks import Learner
 from autograder.classroom.graded import Graded
 from autograder.marking import concepts, report
-from autograder.marking.marks import Answered
+from autograder.marking.marks import Answered, Mark
 
 #: The name of a learner's page in Moodle.
 PAGE = "feedback.html"
 #: What is said about a learner who is in the gradebook and handed in nothing.
 NOTHING = "Nothing was handed in."
+#: How many notes about files a comment repeats; the page has all.
+NOTES = 3
 #: The date of every entry: equal feedback makes equal archives.
 WHEN = (1980, 1, 1, 0, 0, 0)
 
@@ -59,18 +61,19 @@ class Returned:
 
     @property
     def lines(self) -> list[str]:
-        """The feedback in plain sentences: the points, then what is not right, then adjustments."""
+        """The feedback in plain sentences: the points, notes about the files, what is not right, optional items that
+        are not there, and adjustments."""
         if self.graded is None:
             return [NOTHING]
         grading = self.graded.grading
         if not grading.all:
             return [f"Not graded: {grading.reason}."]
-        lines = [f"{self.score:g} of {grading.points:g} points."]
-        for mark in grading.all:
-            if mark.state != "right":
-                name = mark.item.title if isinstance(mark, Answered) else mark.item.function
-                lines.append(f"{name} ({mark.score:g} of {mark.points:g}): {' '.join(concepts.ideas(mark))}")
-        return [*lines, *map(str, self.made)]
+        total = f"{self.score:g} of {grading.points:g} points" if self.made else report.total(grading)
+        left = [mark for mark in grading.all if mark.item.bonus and mark.state in ("missing", "unwritten")]
+        wrong = [mark for mark in grading.all if mark.state != "right" and mark not in left]
+        optional = [f"Optional, not handed in: {', '.join(map(_called, left))}."] * bool(left)
+        notes = [f"Note: {problem}{'' if problem.endswith('?') else '.'}" for problem in grading.problems[:NOTES]]
+        return [f"{total}.", *notes, *map(_explained, wrong), *optional, *map(str, self.made)]
 
     def page(self, stamps: Mapping[str, str]) -> str:
         """The learner's page.
@@ -82,6 +85,17 @@ class Returned:
             raise ValueError(f"{self.name} handed in nothing, and has no page")
         named = replace(self.graded, handed=replace(self.graded.handed, name=self.name))
         return pages.learner(named, stamps, self.made)
+
+
+def _called(mark: Mark | Answered) -> str:
+    return mark.item.title if isinstance(mark, Answered) else mark.item.function
+
+
+def _explained(mark: Mark | Answered) -> str:
+    """What is not right about an item, as a sentence that ends."""
+    optional = ", optional" if mark.item.bonus else ""
+    text = f"{_called(mark)} ({mark.score:g} of {mark.points:g}{optional}): {' '.join(concepts.ideas(mark))}"
+    return text if text.endswith((".", ")", "?")) else f"{text}."
 
 
 def returned(rows: Mapping[str, Graded], made: Adjustments, gradebook: Sequence[Learner] = ()) -> list[Returned]:

@@ -86,7 +86,7 @@ def read_scores(lines: Iterable[str]) -> list[Score]:
     return list(found.values())
 
 
-def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
+def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool = False, cap: bool = False) -> Filled:
     """Canvas's exported gradebook, with the scores filled into the column of one assignment.
 
     Args:
@@ -94,6 +94,7 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
         scores: the scores of the class.
         column: ``Title (123)``, the title, or the number; can be omitted if there is only one assignment.
         scale: rescale the scores to "Points Possible".
+        cap: enter "Points Possible" for a score above it.
 
     Raises:
         Unfillable: it is not such an export, or the column does not exist.
@@ -103,7 +104,7 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
     learners, keys = _canvas_rows(file)
     index = _assignment(file.header, possible or [], column)
     most = number(possible[index]) if possible else None
-    fill = _Filling(file, index, "Points Possible", scale)
+    fill = _Filling(file, index, "Points Possible", scale, cap=cap)
     for row, score in fill.matched(learners, keys, scores):
         if row[index].strip() in KEPT:
             fill.notes.append(f"{fill.called(row)} keeps {row[index].strip()} in Canvas")
@@ -186,7 +187,7 @@ def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> 
     raise Unfillable(f"{asked}; the assignments are: {listed}")
 
 
-def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
+def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: bool = False, cap: bool = False) -> Filled:
     """Moodle's offline grading worksheet, with the scores filled into its column of grades.
 
     The header is in the language of whoever downloaded the worksheet. The participants' column is found by its cells
@@ -197,6 +198,7 @@ def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: boo
         scores: the scores of the class.
         column: the header of the column of grades, if it cannot be found.
         scale: rescale the scores to the maximum grade.
+        cap: enter the maximum grade for a score above it, which Moodle would ignore.
 
     Raises:
         Unfillable: it is not such a worksheet, or the columns are not found.
@@ -206,7 +208,7 @@ def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: boo
     index = _grades(file, column)
     if any(number(row[index + 1]) is None for row in file.rows):
         raise Unfillable(f"next to {file.header[index]!r} some row has no maximum grade: is it graded by a scale?")
-    fill = _Filling(file, index, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
+    fill = _Filling(file, index, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True, cap=cap)
     fill.notes.append(f"column of the participants: {file.header[who]!r}; of the grades: {file.header[index]!r}")
     for row, score in fill.matched(*_moodle_rows(file), scores):
         if _cell(file, row, "Grade can be changed") == "No":
@@ -264,8 +266,8 @@ Key = tuple[str, Callable[[Sequence[str]], str]]
 class _Filling:
     """One column of a file while it is being filled, and the notes about it.
 
-    ``maximum`` is what the platform calls the maximum of points, ``limit`` whether it rejects higher scores, and
-    ``name`` the index of the column with the learners' names.
+    ``maximum`` is what the platform calls the maximum of points, ``limit`` whether it rejects higher scores, ``cap``
+    whether the maximum is entered for them, and ``name`` the index of the column with the learners' names.
     """
 
     file: CsvFile
@@ -274,6 +276,7 @@ class _Filling:
     scale: bool
     name: int = 0
     limit: bool = False
+    cap: bool = False
     notes: list[str] = field(default_factory=list)
     filled: int = 0
     replaced: int = 0
@@ -317,12 +320,12 @@ class _Filling:
                 f"{self.maximum} is {most:g} but submissions are out of {score.points:g}: scale converts the scores"
             )
         if most is not None and value > most + 0.005:
-            self._note(
-                f"{self.called(row)} has {value:g}, above {self.maximum} ({most:g})"
-                + ", and keeps the cell" * self.limit
-            )
-            if self.limit:
+            keeps = self.limit and not self.cap
+            ending = ", and keeps the cell: --cap enters the maximum" if keeps else ", which is entered" * self.cap
+            self._note(f"{self.called(row)} has {value:g}, above {self.maximum} ({most:g}){ending}")
+            if keeps:
                 return
+            value = most if self.cap else value
         before = number(row[self.place])
         self.filled += 1
         self.replaced += before is not None and abs(before - value) > 0.006

@@ -1,4 +1,4 @@
-"""``feedback OUT``: what learners get back, apart from answers and key, packed for Moodle or Canvas."""
+"""``feedback OUT``: what learners get back, apart from answers and key; packed for Moodle or Canvas if one is named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("feedback", help="pages, comments and an archive that a platform takes back")
     parser.add_argument("out", metavar="OUT", help="the folder of the graded class (grade-class --out)")
-    parser.add_argument("--for", required=True, choices=("moodle", "canvas"), dest="platform", help="the platform")
+    parser.add_argument(
+        "--for", default="", choices=("moodle", "canvas"), dest="platform", help="the platform of an archive"
+    )
     parser.add_argument("--to", required=True, metavar="FOLDER", help="where to write; nothing else belongs there")
     parser.add_argument(
         "--download", metavar="DIR", help="Canvas's download that was graded: its names are needed again"
@@ -38,6 +40,8 @@ def _feedback(options: argparse.Namespace) -> ExitStatus:
     key, to = key_of_class(options.key, "feedback"), Path(options.to)
     if options.platform == "canvas" and not options.download:
         raise Usage("--for canvas needs --download: Canvas finds a learner by the file names of its own download")
+    if options.gradebook and not options.platform:
+        raise Usage("--gradebook needs --for: say which platform exported it")
     if to.resolve() == Path(options.out).resolve():
         raise Usage(f"{to} holds answers and results, which are not for learners: name another folder with --to")
     try:
@@ -50,9 +54,10 @@ def _feedback(options: argparse.Namespace) -> ExitStatus:
         raise Usage(str(error)) from None
     returning = feedback.returned(rows, adjustments_of(options.adjust, rows), listed)
     stamps = feedback.stamps_of(folder.stamps)
+    packed, left = b"", list[str]()
     if options.platform == "moodle":
         packed, left = feedback.moodle(returning, stamps)
-    else:
+    elif options.platform:
         packed, left = feedback.canvas(returning, download, stamps)
     files.make_private(to)
     files.make_private(to / "pages")
@@ -60,7 +65,8 @@ def _feedback(options: argparse.Namespace) -> ExitStatus:
         if one.graded:
             save(to / "pages" / f"{one.graded.handed.id}.html", one.page(stamps))
     save(to / "comments.csv", feedback.comments(returning))
-    save(to / f"{options.platform}.zip", packed)
+    if options.platform:
+        save(to / f"{options.platform}.zip", packed)
     _tell(returning, left, to, options.platform)
     return DONE
 
@@ -84,7 +90,9 @@ def adjustments_of(path: str | None, known: Collection[str]) -> Adjustments:
 def _tell(returning: list[Returned], left: list[str], to: Path, platform: str) -> None:
     """What was written, and who is not in the archive."""
     without = [returned.name for returned in returning if returned.graded is None]
-    say(f"{len(returning) - len(without)} learners: {to}/{platform}.zip, {to}/comments.csv, {to}/pages")
+    graded = len(returning) - len(without)
+    archive = f"{to}/{platform}.zip, " if platform else ""
+    say(f"{graded} learner{'s' * (graded != 1)}: {archive}{to}/comments.csv, {to}/pages")
     for names, why in ((without, "handed in nothing"), (left, f"not in {platform}.zip: the download has no number")):
         for name in names:
             say(f"{name!r} {why}" if names is without else f"{name!r} is {why}")

@@ -29,6 +29,7 @@ def add(commands: Commands) -> None:
         filling.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
         filling.add_argument("--column", default="", metavar="TITLE", help="which one to fill, if there are several")
         filling.add_argument("--scale", action="store_true", help="turn points into shares of the platform's maximum")
+        filling.add_argument("--cap", action="store_true", help="enter the platform's maximum for what is above it")
         filling.add_argument(
             "--to", metavar="FILE", help=f"where to write the filled file; default: OUT/{platform}.csv"
         )
@@ -57,7 +58,7 @@ def _collect(options: argparse.Namespace) -> ExitStatus:
         say("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), what]).rstrip())
     unread = sum(what.startswith("cannot be read") for *_, what in table)
     late = sum(row.late for row in rows)
-    say(f"{kind}: {len(rows)} submissions, {late} late, {unread} that cannot be read")
+    say(f"{kind}: {len(rows)} submission{'s' * (len(rows) != 1)}, {late} late, {unread} that cannot be read")
     return DONE
 
 
@@ -87,7 +88,7 @@ def _fill(options: argparse.Namespace) -> ExitStatus:
         made = adjustments_of(options.adjust, rows)
         scores = gradebooks.read_scores(filter(str.strip, text_of(Path(options.out) / "finished.jsonl").split("\n")))
         scores = [replace(one, score=adjustments.adjusted(one.score, made.get(one.id, ()))) for one in scores]
-        filled = fill(text_of(options.export), scores, options.column, options.scale)
+        filled = fill(text_of(options.export), scores, options.column, options.scale, options.cap)
         if options.platform == "moodle" and options.comments:
             said = {one.graded.handed.id: one.comment for one in feedback.returned(rows, made) if one.graded}
             filled = gradebooks.commented(filled, scores, said, options.comments)

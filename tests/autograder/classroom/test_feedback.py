@@ -164,6 +164,32 @@ def test_canvas_needs_its_download(canvas_class, place, key, capsys):
     assert "--download" in capsys.readouterr().err
 
 
+def test_a_class_of_no_platform_has_pages_and_comments(moodle_class, place, key, capsys):
+    """Kills: whoever collected files by mail, and has to name a platform that nobody uses."""
+    to = place / "to-nobody"
+    assert main(["feedback", str(moodle_class), "--to", str(to), "--key", key]) == 0
+    assert sorted(one.name for one in to.iterdir()) == ["comments.csv", "pages"]
+    assert len(list((to / "pages").iterdir())) == len(NAMES)
+    assert main(["feedback", str(moodle_class), "--to", str(to), "--key", key, "--gradebook", "x.csv"]) == 2
+    assert "--gradebook needs --for" in capsys.readouterr().err
+
+
+def test_a_comment_counts_as_the_page_does():
+    """Kills: "8 of 4 points", and a loss that is read into an optional item."""
+    from autograder import bank
+
+    core, bonus, other = (bank.find(name) for name in ("02-message-time", "02-relay-time", "02-naive-step"))
+    nothing = Mark(other, "missing", (Share("all", 0, 1, 0.0, 4.0),), ("naive_step is not in the submission",))
+    right = [Mark(item, "right", (Share("all", 1, 1, 4.0, 4.0),)) for item in (core, bonus)]
+    graded = Graded(Handed("a", Path("a.py"), "a"), Grading("a.py", "", (*right, nothing), problems=("one", "two?")))
+    assert feedback.Returned("a", graded).comment == (
+        "4 of 4 points, and 4 for optional items. Note: one. Note: two? Optional, not handed in: naive_step."
+    )
+    wrong = Mark(core, "missing", (Share("all", 0, 1, 0.0, 4.0),), ("message_time is not in the submission",))
+    graded = Graded(Handed("a", Path("a.py"), "a"), Grading("a.py", "", (wrong,)))
+    assert feedback.Returned("a", graded).lines[1] == "message_time (0 of 4): message_time is not in the submission."
+
+
 def test_feedback_never_lies_beside_the_answers(canvas_class, key, capsys):
     command = ["feedback", str(canvas_class), "--for", "moodle", "--to", str(canvas_class), "--key", key]
     assert main(command) == 2

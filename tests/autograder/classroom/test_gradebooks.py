@@ -289,10 +289,21 @@ def test_what_moodle_would_pass_over_in_silence_is_said():
     assert moodle_reads(filled.text) == {"502": 6.0}
     assert cells(filled.text)[1][4] == ""
     said = "\n".join(filled.notes)
-    assert "has 101, above the maximum grade (100), and keeps the cell" in said
+    assert "has 101, above the maximum grade (100), and keeps the cell: --cap enters the maximum" in said
     assert "'=HYPERLINK(1)' keeps the grade, which Moodle has locked" in said
     assert "'9' (id-9) handed in but has no row" in said
     assert "'Ünal, Zoë' has no submission" in said
+
+
+def test_the_maximum_is_entered_for_what_is_above_it():
+    """Kills: the best learner of a class, who gets no grade because optional items made it too good."""
+    filled = moodle(table(worksheet()), [score(7, "0", 4.0, moodle="500")], scale=True, cap=True)
+    assert moodle_reads(filled.text) == {"500": 100.0}
+    assert "has 175, above the maximum grade (100), which is entered" in "\n".join(filled.notes)
+    filled = canvas(table(gradebook()), [score(7, "0", 4.0, canvas="100")], "Lab 1 (11)", scale=True, cap=True)
+    assert canvas_reads(filled.text)["100"]["11"] == "10"
+    filled = canvas(table(gradebook()), [score(7, "0", 4.0, canvas="100")], "Lab 1 (11)", scale=True)
+    assert canvas_reads(filled.text)["100"]["11"] == "17.5"
 
 
 def test_points_become_shares_of_the_maximum_grade():
