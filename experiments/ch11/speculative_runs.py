@@ -7,12 +7,16 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import gzip
+import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -26,6 +30,8 @@ from .speculation_law import Law, Step
 TARGET = GPTConfig(vocab=257, layers=2, heads=4, head_dim=16)
 DRAFT = GPTConfig(vocab=257, layers=1, heads=2, head_dim=16)
 STEPS, DRAFT_STEPS = 100, 30
+#: Both with these steps, as ``python benchmarks/tiny_pair.py --store`` trains and writes them.
+STORED = Path(__file__).parent / "data" / "tiny_pair.json.gz"
 
 #: The fields of a run that hold one entry for each token or round.
 ROWS = ("tokens", "emitted", "drafted")
@@ -42,13 +48,43 @@ class Pair:
 
 @functools.cache
 def tiny_pair(draft_steps: int = DRAFT_STEPS, steps: int = STEPS, temperature: float = 1.0) -> Pair:
-    """Both trained on the bundled text, bytes as tokens; a few seconds, once for each pair of arguments."""
-    return Pair(_trained(TARGET, steps, 0), _trained(DRAFT, draft_steps, 1), temperature)
+    """Both trained on the bundled text, bytes as tokens. Models of the usual steps are stored, others trained."""
+    target = stored_pair().target if steps == STEPS else trained(TARGET, steps, 0)
+    draft = stored_pair().draft if draft_steps == DRAFT_STEPS else trained(DRAFT, draft_steps, 1)
+    return Pair(target, draft, temperature)
 
 
 @functools.cache
-def _trained(config: GPTConfig, steps: int, seed: int) -> GPT:
+def trained(config: GPTConfig, steps: int, seed: int) -> GPT:
+    """A model that is trained now, once in a process: some seconds for a hundred steps; frozen."""
     return train(steps=steps, seed=seed, config=config).eval().requires_grad_(False)
+
+
+def store(pair: Pair, file: Path = STORED, made_on: str = "") -> None:
+    """Store the weights of a pair of these shapes where :func:`tiny_pair` finds them."""
+    weights = {
+        role: {
+            name: base64.b64encode(weight.numpy().astype("<f4").tobytes()).decode()
+            for name, weight in model.state_dict().items()
+        }
+        for role, model in (("target", pair.target), ("draft", pair.draft))
+    }
+    told = {"command": "python benchmarks/tiny_pair.py --store", "made on": made_on, "float32 in base64": weights}
+    file.write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
+
+
+@functools.cache
+def stored_pair(file: Path = STORED) -> Pair:
+    """The pair that :func:`store` has written; frozen."""
+    weights = json.loads(gzip.decompress(file.read_bytes()))["float32 in base64"]
+    return Pair(_filled(GPT(TARGET), weights["target"]), _filled(GPT(DRAFT), weights["draft"]))
+
+
+def _filled(model: GPT, weights: Mapping[str, str]) -> GPT:
+    with torch.no_grad():
+        for name, held in model.named_parameters():
+            held.copy_(torch.frombuffer(bytearray(base64.b64decode(weights[name])), dtype=torch.float32).view_as(held))
+    return model.eval().requires_grad_(False)
 
 
 def probabilities(logits: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:

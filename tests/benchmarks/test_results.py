@@ -66,7 +66,8 @@ def test_every_program_is_there_and_ends_in_rows():
     files = {path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py")}
     names = [program.name for program in PROGRAMS]
     assert len(names) == len(set(names))
-    recorders = {"broken_loops", "cartpole", "ddp_trace", "gpu", "toy_models"}  # they store what pages show
+    # These store what pages show.
+    recorders = {"broken_loops", "cartpole", "ddp_trace", "gpu", "tiny_pair", "toy_models"}
     assert set(names) == files - recorders
     for name in names:
         source = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 import torch
 
+from experiments.ch11 import speculative_runs
 from experiments.ch11.combined_runs import form_pair, masked_law, pairs_drawn, started, structured
 from experiments.ch11.constrained_runs import SCHEMA, constraint_for
 from experiments.ch11.speculation_law import law_of, plain_law
@@ -137,6 +138,37 @@ def test_acceptance_is_measured_at_every_place():
     assert overlaps(pair, pieces)[1, 3].item() == pytest.approx(torch.minimum(p, q).sum().item(), abs=1e-6)
     assert acceptance(Pair(pair.target, pair.target)) == pytest.approx(1)
     assert 0.4 < acceptance(pair) < 0.9
+
+
+# The stored pair.
+
+
+def test_a_pair_there_and_back(tmp_path):
+    """Kills weights that lose a digit, or land in another parameter."""
+    fresh = Pair(GPT(speculative_runs.TARGET, 5), GPT(speculative_runs.DRAFT, 6))
+    speculative_runs.store(
+        Pair(*(one.requires_grad_(False) for one in (fresh.target, fresh.draft))), tmp_path / "pair.gz"
+    )
+    again = speculative_runs.stored_pair(tmp_path / "pair.gz")
+    for kept, one in ((again.target, fresh.target), (again.draft, fresh.draft)):
+        assert all(torch.equal(kept.state_dict()[name], value) for name, value in one.state_dict().items())
+    assert not any(weight.requires_grad for weight in again.target.parameters())
+
+
+def test_the_usual_pair_is_stored_and_another_is_trained():
+    pair, untaught = tiny_pair(), tiny_pair(draft_steps=0)
+    assert pair.target is speculative_runs.stored_pair().target is untaught.target
+    assert acceptance(untaught) < 0.2 < 0.55 < acceptance(pair) < 0.75
+
+
+@pytest.mark.proof(part="runs")
+def test_the_stored_pair_is_what_its_training_gives():
+    """Rounding differs from processor to processor, so it is compared by what the pair does."""
+    new = Pair(
+        speculative_runs.trained(speculative_runs.TARGET, speculative_runs.STEPS, 0),
+        speculative_runs.trained(speculative_runs.DRAFT, speculative_runs.DRAFT_STEPS, 1),
+    )
+    assert acceptance(new) == pytest.approx(acceptance(tiny_pair()), abs=0.02)
 
 
 # Laws on trained models.
