@@ -157,7 +157,9 @@ def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "noteb
         return fail(f"the book was not built: {error}")
     record.write_text(json.dumps(states), encoding="utf-8")
     say(f"built {len(chosen)} pages in {time.monotonic() - began:.1f} s ({seconds:.1f} s in the notebooks)")
-    say(f"open {(output / 'index.html').relative_to(ROOT) if output.is_relative_to(ROOT) else output / 'index.html'}")
+    opening = output / "index.html"
+    opening = opening.relative_to(ROOT) if opening.is_relative_to(ROOT) else opening
+    say(f"open {opening}; to run code in its pages, serve it (make serve)")
     if not (VENDOR / "pyodide").is_dir():
         say(f"explorers are static: {VENDOR.relative_to(CACHE.parent)} has no Pyodide (make vendor)")
     return 0

@@ -39,7 +39,7 @@
 
   /* Why there are no ranks here, where loading the page once more would not help; empty if it might. */
   function hindrance() {
-    if (location.protocol === "file:") return "A page that is opened from disk cannot start ranks; a served one can.";
+    if (location.protocol === "file:") return "A page that is opened from disk cannot start ranks. Serve the book (make serve), and it can.";
     if (!window.Worker || !window.WebAssembly) return "This browser cannot start ranks: it has no workers or no WebAssembly.";
     if (isFramed()) return "Inside a frame of another page no ranks can start; open this page by itself.";
     if (!window.isSecureContext || !navigator.serviceWorker) return "Ranks need a secure address (https), and this page has none.";

@@ -163,7 +163,7 @@ def test_from_disk_the_opening_page_says_what_it_cannot_do(visit, html):
     watch = visit((html / "book" / "intro.html").as_uri())
     assert watch.page.locator(".rz-machine li").all_inner_texts()[1:3] == [
         "Functions and moving charts: not from disk. Serve the book (make serve), and they work.",
-        "Ranks: no. A page that is opened from disk cannot start ranks; a served one can.",
+        "Ranks: no. A page that is opened from disk cannot start ranks. Serve the book (make serve), and it can.",
     ]
 
 
