@@ -1,12 +1,14 @@
 """Points that a person adds to or takes from scores, with a sentence for the learner.
 
-The file is CSV with the columns ``id`` (as in ``class.csv``), ``points`` (``1``, ``-0.5``) and ``sentence``. The graded
-class stays as it is: adjustments are applied where pages, columns and feedback are written.
+The file is CSV with the columns ``id`` (as in ``class.csv``), ``points`` (``1``, ``-0.5``) and ``sentence``. Where
+Excel separates by semicolons, it writes ``-0,5``, and both are read. The graded class stays as it is: adjustments are
+applied where pages, columns and feedback are written.
 """
 
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -44,7 +46,9 @@ def read(text: str, known: Collection[str]) -> Adjustments:
     Raises:
         NoAdjustments: a column is missing, an id is not in the class, points are no number, a sentence is empty.
     """
-    rows = csv.DictReader(text.removeprefix("\ufeff").splitlines())
+    lines = text.removeprefix("\ufeff").splitlines()
+    mark = ";" if lines and ";" in lines[0] else ","
+    rows = csv.DictReader(lines, delimiter=mark)
     names = [name.strip() for name in rows.fieldnames or ()]
     if sorted(names) != sorted(COLUMNS):
         raise NoAdjustments(f"the first line must be {','.join(COLUMNS)}, got {','.join(names) or 'nothing'}")
@@ -54,11 +58,19 @@ def read(text: str, known: Collection[str]) -> Adjustments:
         identifier, points, sentence = ((row[name] or "").strip() for name in COLUMNS)
         where = f"line {rows.line_num}"
         if identifier not in known:
-            raise NoAdjustments(f"{where}: nobody in the class has the id {identifier!r}")
+            raise NoAdjustments(f"{where}: nobody in the class has the id {identifier!r}{similar(identifier, known)}")
         if not sentence or None in row:
             raise NoAdjustments(f"{where}: a sentence for {identifier} is needed, in quotes if it has a comma")
-        found[identifier].append(Adjustment(_points(points, where), sentence))
+        found[identifier].append(
+            Adjustment(_points(points.replace(",", ".") if mark == ";" else points, where), sentence)
+        )
     return found
+
+
+def similar(name: str, known: Collection[str]) -> str:
+    """The id that was probably meant, as the end of a sentence; empty if none is like it."""
+    near = difflib.get_close_matches(name, [*known], n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _points(text: str, where: str) -> float:

@@ -182,9 +182,11 @@ def _regrade(options: argparse.Namespace) -> ExitStatus:
 
 def _check_named(names: Sequence[str], there: Sequence[str], what: str) -> None:
     """Refuse the name of an item or learner that the class does not have."""
+    from autograder.classroom import adjustments
+
     for name in names:
         if name not in there:
-            raise Usage(f"the class has no {what} {name}")
+            raise Usage(f"the class has no {what} {name}{adjustments.similar(name, there)}")
 
 
 def _merge(options: argparse.Namespace) -> ExitStatus:

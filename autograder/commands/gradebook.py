@@ -46,7 +46,7 @@ def add(commands: Commands) -> None:
 
 
 def _collect(options: argparse.Namespace) -> ExitStatus:
-    from autograder.classroom import collecting
+    from autograder.classroom import collecting, downloads
 
     try:
         kind, rows = collecting.recognise(options.folder)
@@ -59,6 +59,10 @@ def _collect(options: argparse.Namespace) -> ExitStatus:
     unread = sum(what.startswith("cannot be read") for *_, what in table)
     late = sum(row.late for row in rows)
     say(f"{kind}: {len(rows)} submission{'s' * (len(rows) != 1)}, {late} late, {unread} that cannot be read")
+    packed = any("/" in place for row in rows for place in row.files.values())
+    if len(rows) == 1 and kind == downloads.PLAIN and (packed or rows[0].path.is_dir()):
+        way = "unpack it and " * packed
+        say(f"If {rows[0].name!r} is a class and not a learner, {way}name that folder itself.")
     return DONE
 
 

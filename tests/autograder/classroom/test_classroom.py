@@ -215,6 +215,19 @@ def test_results_never_become_somebodys_submission(few, tmp_path, key, capsys):
     assert "results is a graded class: name the folder with what was handed in" in capsys.readouterr().err
 
 
+def test_a_class_one_folder_too_deep_is_asked_about(few, tmp_path, capsys):
+    """Kills: nine learners who are graded as one called "class"."""
+    (tmp_path / "week").mkdir()
+    shutil.copytree(few[0].path.parent, tmp_path / "week" / "class")
+    assert main(["collect", str(tmp_path / "week")]) == 0
+    assert "If 'class' is a class and not a learner, name that folder itself." in capsys.readouterr().out
+    shutil.make_archive(str(tmp_path / "hand-ins"), "zip", tmp_path / "week")
+    assert main(["collect", str(tmp_path / "hand-ins.zip")]) == 0
+    assert "not a learner, unpack it and name that folder itself." in capsys.readouterr().out
+    assert main(["collect", str(few[0].path.parent)]) == 0
+    assert "not a learner" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("where", ["running.judging.ask", "running.judging.grade", "classroom.pages.learner"])
 def test_a_failure_of_the_grader_costs_one_row_and_is_named(where, few, tmp_path, key, capsys, monkeypatch):
     """Kills: a class that ends at its first surprise, and one that calls it the submission's fault."""

@@ -224,6 +224,7 @@ def test_points_of_one_learner_are_marked_again(moodle_class, place, key):
     [
         ("id,points\nada,1\n", "the first line must be id,points,sentence"),
         ("id,points,sentence\nbob,1,well done\n", "line 2: nobody in the class has the id 'bob'"),
+        ("id,points,sentence\nAda,1,well done\n", "has the id 'Ada'; did you mean ada?"),
         ("id,points,sentence\nada,one,well done\n", "points must be a number"),
         ("id,points,sentence\nada,nan,well done\n", "points must be a number"),
         ("id,points,sentence\nada,1,\n", "a sentence for ada is needed"),
@@ -231,8 +232,14 @@ def test_points_of_one_learner_are_marked_again(moodle_class, place, key):
     ],
 )
 def test_adjustments_that_cannot_be_read(text, said):
-    with pytest.raises(adjustments.NoAdjustments, match=said.replace("(", r"\(")):
+    with pytest.raises(adjustments.NoAdjustments, match=said.replace("(", r"\(").replace("?", r"\?")):
         adjustments.read(text, {"ada"})
+
+
+def test_adjustments_as_excel_writes_them_where_commas_are_decimal():
+    """Kills: a refusal of what Excel saves as CSV in half of Europe."""
+    made = adjustments.read('id;points;sentence\nada;-0,5;late\nada;1;"talk, and more"\n', {"ada"})
+    assert [str(one) for one in made["ada"]] == ["-0.5 points: late", "+1 points: talk, and more"]
 
 
 def test_adjustments_add_up_and_do_not_go_below_zero():
