@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import make_dataclass
 from math import inf, nan
 from random import Random
 
@@ -108,14 +109,15 @@ def _by_hand(policy, optimizer, tokens, prompt_length, old_log_probs, scores, re
     import torch
     from torch.nn import functional
 
-    length, gains = tokens.shape[1] - prompt_length, []
+    kind = make_dataclass("LossStats", ["outside_fraction", "clipped_fraction", "approx_kl"])
+    length, gains, told = tokens.shape[1] - prompt_length, [], []
     for group in scores.split(group_size):
         gains += ((group - group.mean()) / (group.std() + 1e-4)).tolist()
     ends = []
     for row in tokens[:, prompt_length:].tolist():
         ends.append(row.index(eos) + 1 if eos in row else length)
     for chosen in orders.tolist():
-        logits, parts, count = policy(tokens), [], 0
+        logits, parts, seen = policy(tokens), [], []
         for row in chosen:
             real = slice(0, ends[row])
             log_p = -functional.cross_entropy(
@@ -123,12 +125,16 @@ def _by_hand(policy, optimizer, tokens, prompt_length, old_log_probs, scores, re
             )
             ratio = (log_p[real] - old_log_probs[row, real]).exp()
             bound = ratio.clamp(1 - clip, 1 + clip)
-            gap = log_p[real] - ref_log_probs[row, real]
-            parts.append((beta * gap**2 / 2 - torch.minimum(ratio * gains[row], bound * gains[row])).sum())
-            count += ends[row]
+            parts.append(-torch.minimum(ratio * gains[row], bound * gains[row]).sum())
+            if beta:
+                parts.append((beta * (log_p[real] - ref_log_probs[row, real]) ** 2 / 2).sum())
+            outside, moved = abs(ratio - 1) > clip, bound * gains[row] < ratio * gains[row]
+            seen += zip(outside.tolist(), moved.tolist(), (ratio - 1 - ratio.log()).tolist(), strict=True)
         optimizer.zero_grad()
-        (torch.stack(parts).sum() / count).backward()
+        (torch.stack(parts).sum() / len(seen)).backward()
         optimizer.step()
+        told.append(kind(*(sum(column) / len(seen) for column in zip(*seen, strict=True))))
+    return told
 
 
 EXERCISE = Build(
