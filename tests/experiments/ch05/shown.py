@@ -12,7 +12,7 @@ SHOWN = {
     ],
     "ZeRO-1": [f"{2 * 63 / 64 * 140:.1f} and {2 * 63 / 64 * 140:.1f} GB", f"ZeRO-3 {3 * 63 / 64 * 140:.1f}"],
     "equal ranks": [f"{(100 + 200 + 150) / 350:.6g}", f"means is {6 / 4}"],
-    "subnormals": ["is 5.96e-8", "becomes 5.96e-8", "neighbour, 0"],
+    "subnormals": ["is 5.96e-8", "becomes 5.96e-8", "neighbor, 0"],
     "linear rule": [f"{3e-4 * 8:.3g} and {3e-4 * 8**0.5:.3g}"],
     "Loss scalers": [
         "2,048 (torch.amp.GradScaler)",
