@@ -31,6 +31,8 @@ design = scorecard = export_progress = predict
 __all__ = ["check", "design", "export_progress", "predict", "scorecard"]
 """
 
+#: Most names of a failed import that are tried one by one.
+MOST_NAMES = 100
 #: The package in which every module of the submission runs. It is as deep as a chapter, so that ``..ch03`` works in it.
 CHAPTER = "labs.chapter"
 ONLY_AST = 0x400
@@ -200,7 +202,7 @@ def _failures(statement, run):
         return []
     except BaseException as error:
         failed = error
-    if not _is_missing(statement, failed) or len(statement.names) == 1:
+    if not _is_missing(statement, failed) or not 1 < len(statement.names) <= MOST_NAMES:
         return [(statement, failed)]
     return [failure for part in _alone(statement) for failure in _failures(part, run)]
 

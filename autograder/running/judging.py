@@ -19,7 +19,6 @@ from autograder.marking.judge import mark, shares_of
 from autograder.marking.marks import Answered, Grading, Mark, refused
 from autograder.marking.outcome import Outcome
 from autograder.marking.papers import CannotJudge, Paper
-from autograder.marking.sentences import ABSENT
 from autograder.running.exam import Exam
 from autograder.running.limits import Limits
 from autograder.running.process import Processes
@@ -49,7 +48,7 @@ def ask(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | N
     with Runner(submission, Processes(sandbox), limits or Limits.of(exam.items), there) as runner:
         public = {item.id: _ask(runner, submission, item, item.cases, losses=1) for item in exam.items}
         problems = (*submission.problems, *runner.problems)
-        if not problems and public and all(one.kind in ABSENT for outcomes in public.values() for one in outcomes):
+        if not problems and public and all(one.kind == "missing" for outcomes in public.values() for one in outcomes):
             problems = (another.sentence(submission),)
         runner.hide()
         outcomes = {item.id: _ask(runner, submission, item, exam.sheet(item).cases) for item in exam.items}

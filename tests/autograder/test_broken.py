@@ -200,6 +200,14 @@ def test_there_are_forty_and_more():
     assert len(FILES) >= 40
 
 
+def test_a_hand_in_that_dies_is_not_called_another(tmp_path, capsys):
+    """Kills: "none of the functions that were asked" about a function that is there and was never reached."""
+    (tmp_path / "a.py").write_text("import os\nos._exit(3)\n" + RIGHT)
+    status, results, said = graded(tmp_path / "a.py", tmp_path, capsys)
+    assert (status, results["score"]) == (GRADED, 0)
+    assert "none of the functions" not in said
+
+
 def test_two_entries_of_one_name_are_refused(tmp_path, capsys):
     """Kills: grading one of two files of the same name, whichever that is."""
     with pytest.warns(UserWarning, match="Duplicate name"):
