@@ -99,7 +99,7 @@ def _searched(items: list[Build], key: bytes) -> tuple[str, int]:
         say(f"{item}: a hidden input is in {', '.join(names)}")
     searchable = sum(bool(leaks.secrets(exam, item)) for item in items)
     exercises = _count(len(items), "exercise")
-    among = f"{_count(len(files), 'released file')} ({searchable} of {exercises} have some to look for)"
+    among = f"{_count(len(files), 'released file')} ({searchable} of {exercises} with some to look for)"
     return f"hidden inputs of {len(found) or 'none'} are in {among}", len(found)
 
 
