@@ -372,12 +372,3 @@ def _push(push: Callable[..., None], config: GPTConfig, bucket_bytes: int) -> di
     model = GPT(config, seed=dist.get_rank())
     push(model.state_dict(), 0, dist.group.WORLD, bucket_bytes)
     return dict(model.state_dict())
-
-
-# Addresses.
-
-
-def captured(layer: torch.nn.Linear) -> Callable[[torch.Tensor], torch.Tensor]:
-    """An engine that has captured a layer: it reads the addresses that the weights had when it was created."""
-    weight, bias = layer.weight.detach(), layer.bias.detach()
-    return lambda x: torch.nn.functional.linear(x, weight, bias)

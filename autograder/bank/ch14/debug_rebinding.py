@@ -26,9 +26,8 @@ _COPIES = "    with torch.no_grad():\n        layer.weight.copy_(weight)\n      
 
 EXERCISE = Debug(
     "14 weight_push.debug_rebinding",
-    section="14.19",
+    section="14.5",
     topic="weights in place",
-    bonus=True,
     grade="tensor",
     probe="ch14_weights.served",
     tolerance=1e-5,

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from experiments.ch14.sync_runs import captured, cut, matrix, pushed, redistributed, resharded
+from experiments.ch14.sync_runs import cut, matrix, pushed, redistributed, resharded
 from rankzero import world
 from solutions.ch14.weight_push import debug_rebinding, debug_src, execute_reshard, push_weights
 from solutions.ch14.weight_sync import moved_bytes, shard_boxes
@@ -104,6 +104,12 @@ def test_a_push_from_a_rank_inside_a_group():
 def test_the_first_serving_rank_is_named_by_its_global_number():
     run = world.run(lambda: debug_src(torch.tensor([float(dist.get_rank())])), ranks=4)
     assert torch.cat(run.values).tolist() == [0, 1, 2, 2]
+
+
+def captured(layer):
+    """An engine that reads at the addresses that the weights have now."""
+    weight, bias = layer.weight.detach(), layer.bias.detach()
+    return lambda x: torch.nn.functional.linear(x, weight, bias)
 
 
 def test_an_engine_reads_the_new_weights_at_the_old_address():
