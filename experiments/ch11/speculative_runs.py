@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 import gzip
 import json
@@ -21,7 +20,7 @@ from typing import Any, Protocol
 
 import torch
 
-from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, one_thread, train
+from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, one_thread, train, weights
 from solutions.ch11.speculative import speculative_step
 
 from .speculation_law import Law, Step
@@ -62,28 +61,25 @@ def trained(config: GPTConfig, steps: int, seed: int) -> GPT:
 
 def store(pair: Pair, file: Path = STORED, made_on: str = "") -> None:
     """Store the weights of a pair of these shapes where :func:`tiny_pair` finds them."""
-    weights = {
-        role: {
-            name: base64.b64encode(weight.numpy().astype("<f4").tobytes()).decode()
-            for name, weight in model.state_dict().items()
-        }
+    texts = {
+        role: {name: weights.as_text(held) for name, held in model.state_dict().items()}
         for role, model in (("target", pair.target), ("draft", pair.draft))
     }
-    told = {"command": "python benchmarks/tiny_pair.py --store", "made on": made_on, "float32 in base64": weights}
+    told = {"command": "python benchmarks/tiny_pair.py --store", "made on": made_on, "float32 in base64": texts}
     file.write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
 
 
 @functools.cache
 def stored_pair(file: Path = STORED) -> Pair:
     """The pair that :func:`store` has written; frozen."""
-    weights = json.loads(gzip.decompress(file.read_bytes()))["float32 in base64"]
-    return Pair(_filled(GPT(TARGET), weights["target"]), _filled(GPT(DRAFT), weights["draft"]))
+    texts = json.loads(gzip.decompress(file.read_bytes()))["float32 in base64"]
+    return Pair(_filled(GPT(TARGET), texts["target"]), _filled(GPT(DRAFT), texts["draft"]))
 
 
-def _filled(model: GPT, weights: Mapping[str, str]) -> GPT:
+def _filled(model: GPT, texts: Mapping[str, str]) -> GPT:
     with torch.no_grad():
         for name, held in model.named_parameters():
-            held.copy_(torch.frombuffer(bytearray(base64.b64decode(weights[name])), dtype=torch.float32).view_as(held))
+            held.copy_(weights.from_text(texts[name], held.shape))
     return model.eval().requires_grad_(False)
 
 

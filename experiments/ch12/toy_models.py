@@ -10,7 +10,6 @@ leaves them out, in training, in sampling and when log-probabilities are recompu
 
 from __future__ import annotations
 
-import base64
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from torch.nn import functional
 from rankzero import stored
 from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
 from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
+from rankzero.tiny.weights import as_text, from_text
 
 #: The body that all models share; critic and reward model have a head of one output.
 CONFIG = GPTConfig(vocab=len(VOCABULARY), layers=2, heads=2, head_dim=16, context=24)
@@ -278,7 +278,7 @@ def store(model: GPT, score: Scorer, file: Path = STORED, made_on: str = "") -> 
     parts = {"reference": model.state_dict(), "reward model": score.model.state_dict()}
     parts["scale"] = {"mean and deviation": torch.tensor([score.mean, score.deviation])}
     rows = [
-        (part, name, list(weight.shape), base64.b64encode(weight.numpy().astype("<f4").tobytes()).decode())
+        (part, name, list(weight.shape), as_text(weight))
         for part, weights in parts.items()
         for name, weight in weights.items()
     ]
@@ -290,8 +290,7 @@ def store(model: GPT, score: Scorer, file: Path = STORED, made_on: str = "") -> 
 def _read() -> tuple[GPT, Scorer]:
     parts: dict[str, dict[str, torch.Tensor]] = {}
     for part, name, shape, text in stored.read(STORED):
-        weight = torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.float32)
-        parts.setdefault(part, {})[name] = weight.view(shape)
+        parts.setdefault(part, {})[name] = from_text(text, shape)
     scale = parts["scale"]["mean and deviation"].tolist()
     return _unpacked((parts["reference"], parts["reward model"], *scale))
 
