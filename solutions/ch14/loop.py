@@ -24,8 +24,8 @@ def align(job: Any) -> dict[str, Tensor]:
 
     *Write*: token t of row b is the first one whose cumulative probability under ``softmax(logits / temperature)`` is
     larger than ``job.uniforms[i][b, t]``. A response ends with ``plan.eos``, or after T tokens. Log-probabilities are
-    those of the distribution that tokens are drawn from. ``job.score(i, rows, tokens, log_probs)`` gives the rewards of
-    finished rows; each may be asked for once.
+    those of the distribution that tokens are drawn from, the reference's at the same temperature.
+    ``job.score(i, rows, tokens, log_probs)`` gives the rewards of finished rows; each may be asked for once.
 
     *Learn*: advantages are ``(reward - mean) / (deviation + 1e-4)`` over the ``group_size`` rows of a prompt, with the
     sample's standard deviation. Each minibatch of ``job.orders[i]`` is one step of ``job.optimizer``. Its loss is a

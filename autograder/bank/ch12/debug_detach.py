@@ -29,7 +29,8 @@ _ERRORS = """    targets = rewards + discount * next_values.detach() * ~terminat
 
 EXERCISE = Debug(
     "12 policy_repairs.debug_detach",
-    section="12.4",
+    section="12.15",
+    bonus=True,
     topic="actor and critic",
     grade="tensor",
     probe="ch12.joined",
