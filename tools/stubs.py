@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,6 +56,10 @@ class Piece:
         if self.is_import:
             return _group(self.text) in (STANDARD, RUNTIME, HERE)
         return all(name.startswith("_") for name in self.names)
+
+    def raised(self, told: str) -> bool:
+        """Whether it is an error of its own module that the text ``told`` names: to raise it, a learner needs it."""
+        return any(re.search(rf"\b{name}\b", told) for name in re.findall(r"(?m)^class (\w+)\(\w*Error\):", self.text))
 
     def uses(self) -> set[str]:
         """The names of its module that it reads; its own arguments are none."""
@@ -198,7 +203,9 @@ def cell(source: str, item: Build, others: Sequence[Build] = ()) -> str:
         for piece in pieces(source, [item])
         if "__future__" not in piece.text and not (known & piece.names and not piece.is_import)
     ]
-    kept = [piece for piece in among if piece.item == item.id or (piece.is_import and not piece.private)]
+    told = "".join(piece.text for piece in among if piece.item == item.id)
+    wanted = [piece for piece in among if piece.item == item.id or (piece.is_import and not piece.private)]
+    kept = [*wanted, *(piece for piece in among if piece.raised(told))]
     chosen = _needed(kept, among)
     if any(piece.is_import and _group(piece.text) == HERE for piece in chosen):
         raise ValueError(f"{item.function} must not need another topic module in its signature: its cell stands alone")

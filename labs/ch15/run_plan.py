@@ -54,10 +54,10 @@ def memory_per_stage(
 ) -> list[dict[str, float]]:
     """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule, without chunks.
 
-    The parameters of a stage are those of its layers, of the embedding on the first stage, and of the last norm and the
-    head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight, ``gradient_bytes``
-    as a gradient and 12 as optimizer state (Adam in fp32: master copy and two moments). ``shard`` divides some of it by
-    ``cp * dp``.
+    The parameters of a stage are those of its layers (two norms each), of the embedding on the first stage, and of the
+    last norm and the head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight,
+    ``gradient_bytes`` as a gradient and 12 as optimizer state (Adam in fp32: master copy and two moments). ``shard``
+    divides some of it by ``cp * dp``.
 
     Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. With h = ``hidden``, A =
     ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, a layer keeps for each token
@@ -106,8 +106,9 @@ def traffic_per_gpu(model: Any, layout: Any) -> dict[str, float]:
       for the backward pass), the reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
 
     A micro-batch crosses to the next stage and back ``virtual_stages`` times, and each ``tp`` rank sends its share of
-    the tokens, A / tp bytes. Once a step the gradients of the stage are reduce-scattered in fp32 and its weights
-    all-gathered in bf16 over ``cp * dp`` ranks.
+    the tokens, A / tp bytes. Once a step the gradients of the stage's layers, two norms each, are
+    reduce-scattered in fp32 and their weights all-gathered in bf16 over ``cp * dp`` ranks; a GPU has one ``tp``-th of
+    them.
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.

@@ -27,7 +27,7 @@ QUESTIONS = (
         title="Two adapters, one prompt",
         section="9.8",
         options=(
-            "no: the adapter's id (or a tenant's salt) belongs in the key of the cache",
+            "no: the adapter's id belongs in the key of the cache",
             "yes: the tokens are the same",
             "yes, when the base model is the same",
             "no: a server with adapters has to turn the prefix cache off",

@@ -111,6 +111,10 @@ EXERCISE = Build(
             "An inner stage holds ceil(layers / pp) layers.",
             edit=("math.ceil(model.layers / pp)", "max(1, model.layers // pp)"),
         ),
+        Slip(
+            "A layer has two norms as well, of ``hidden`` weights each.",
+            edit=("_layer_parameters(model)", "(_layer_parameters(model) - 2 * model.hidden)"),
+        ),
     ),
     rights=(
         Right("pairs over rings", program=traffic_by_ring),
@@ -132,6 +136,6 @@ EXERCISE = Build(
         Promise("one stage sends nothing to another", edit=(" if pp > 1 else 0.0", "")),
         Promise('with ``"full"`` the all-gather once more', edit=("layers * (2 + again)", "layers * 2")),
         Promise("and 2 more when ``recompute`` is", edit=("(4 + 2 * again)", "4")),
-        Promise("in fp32 and its weights all-gathered in bf16", edit=("(4 + 2) * layers", "(2 + 2) * layers")),
+        Promise("in fp32 and their weights all-gathered in bf16", edit=("(4 + 2) * layers", "(2 + 2) * layers")),
     ),
 )
