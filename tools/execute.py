@@ -37,6 +37,8 @@ CELL_TIMEOUT = 120  # seconds
 WORKERS = (cpu_count() or 1) + 1
 #: As many notebooks are worth a server of kernels.
 MANY = 4
+#: Characters of a printed line that a page shows whole.
+WIDEST = 88
 KEPT = 3  # executed copies of a page, so that going back to an earlier state is cheap
 #: A cell that is run last and not kept: it prints the modules that the kernel has loaded, in lines of their own, since
 #: putting pieces of output together takes seconds for one long line.
@@ -86,6 +88,19 @@ def _unseen(path: Path, fingerprint: str, modules: Iterable[str]) -> str | None:
     return None
 
 
+def too_wide(path: Path, notebook: nbformat.NotebookNode) -> str | None:
+    """Which printed line is wider than a page; None if all fit. A measured line may be wider on a slow machine, and
+    of a program that is printed the page shows a listing."""
+    for cell in notebook.cells:
+        if {"nbval-ignore-output", "source"} & set(cell.metadata.get("tags", ())):
+            continue
+        printed = "".join(output.text for output in cell.get("outputs", ()) if output.get("name") == "stdout")
+        if wide := [line for line in printed.splitlines() if len(line) > WIDEST]:
+            place = f"{path.name}, cell {cell.get('id')!r}"
+            return f"{place}: {len(wide[0])} characters of at most {WIDEST} in a line: {wide[0]}"
+    return None
+
+
 def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT, server: Path | None = None) -> Run:
     """Run one notebook from top to bottom in an empty folder; its ``fingerprint`` must not change meanwhile.
 
@@ -114,7 +129,7 @@ def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT, server:
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             failure = explain(path, notebook, error)
     notebook.cells.pop()
-    return Run(path, time.monotonic() - began, failure, notebook)
+    return Run(path, time.monotonic() - began, failure or too_wide(path, notebook), notebook)
 
 
 def _side_by_side(wanted: Mapping[Path, str]) -> Iterator[Run]:

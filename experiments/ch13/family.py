@@ -42,7 +42,7 @@ class Loss:
 
 _TRL = "TRL, grpo_config.py at 006d32c"
 _INDEX = "TRL, paper_index.md at 0fbbe3b"
-_PRIME = "prime-rl, docs/algorithms.md at 004274e and default_loss_fn in trainer/rl/loss.py"
+_PRIME = "prime-rl, docs/algorithms.md and default_loss_fn (loss.py) at 004274e"
 _VERL = "verl, core_algos.py at 26b5d6b"
 
 FAMILY = (

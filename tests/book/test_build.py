@@ -146,6 +146,16 @@ def test_a_run_that_could_grow_stale_is_not_kept(tmp_path):
     assert not stored[page].exists()
 
 
+@pytest.mark.parametrize("tags", [[], ["nbval-ignore-output"], ["source"]])
+@pytest.mark.parametrize("length", [88, 89])
+def test_a_printed_line_that_is_wider_than_a_page_is_named(length, tags):
+    page = notebook("print()", tags={0: tags})
+    page.cells[1].outputs = [nbformat.v4.new_output("stream", text=f"short\n{'x' * length}\n")]
+    told = execute.too_wide(Path("01-page.ipynb"), page)
+    assert bool(told) == (length == 89 and not tags)
+    assert not told or told.startswith("01-page.ipynb, cell 'cell-0': 89 characters of at most 88")
+
+
 def test_new_outputs_are_read_again(tmp_path):
     """Kills a build that shows older outputs: Sphinx looks at the page's file, which is the same."""
     for name in ("one", "two", "three"):

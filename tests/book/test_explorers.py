@@ -7,6 +7,7 @@ import json
 import nbformat
 import pytest
 
+from experiments.ch07.explorers import OWN
 from tests.book.conftest import TAUGHT
 from tools import narrow
 from tools.build_book import notebooks
@@ -19,9 +20,35 @@ CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in n
 needs_pyodide = pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)")
 
 
+#: A control that matters with one option of another one alone: that control, and the option.
+MATTERS_WITH = {"billion_parameters": ("model", OWN)}
+
+
 def drawn(figure) -> str:
     """What the reader sees of a chart."""
     return figure.locator(".rz-chart").inner_html()
+
+
+def move(watch, figure, name: str, control: dict, state: str | None) -> str:
+    """Moves one control away from where it stands; returns the chart's new state, once it is drawn."""
+    field = figure.locator(f"[data-name={name}]")
+    if control["kind"] == "Range":
+        field.press("PageDown" if control["default"] == control["stops"][-1] else "PageUp")
+    elif control["kind"] == "Choice":
+        field.select_option(index=(control["options"].index(control["default"]) + 1) % len(control["options"]))
+    else:
+        field.fill(", ".join(map(str, inside(control))))
+    return redrawn(watch, figure, state)
+
+
+def redrawn(watch, figure, state: str | None) -> str:
+    """The state of a chart that is another one than ``state``."""
+    watch.page.wait_for_function(
+        "([node, old]) => node.dataset.state && node.dataset.state !== old",
+        arg=[figure.element_handle(), state],
+        timeout=60_000,
+    )
+    return figure.get_attribute("data-state")
 
 
 def inside(control: dict) -> list[float]:
@@ -57,21 +84,14 @@ def test_every_control_moves_the_chart(visit, addresses, chapter):
         controls = json.loads(figure.get_attribute("data-controls"))
         state = None
         for name, control in controls.items():
-            before, field = drawn(figure), figure.locator(f"[data-name={name}]")
-            if control["kind"] == "Range":
-                field.press("PageDown" if control["default"] == control["stops"][-1] else "PageUp")
-            elif control["kind"] == "Choice":
-                field.select_option(index=(control["options"].index(control["default"]) + 1) % len(control["options"]))
-            else:
-                field.fill(", ".join(map(str, inside(control))))
-            watch.page.wait_for_function(
-                "([node, old]) => node.dataset.state && node.dataset.state !== old",
-                arg=[figure.element_handle(), state],
-                timeout=60_000,
-            )
-            state = figure.get_attribute("data-state")
-            moved = json.loads(state)[name]
-            assert moved != control["default"], name
+            if name in MATTERS_WITH:
+                other, option = MATTERS_WITH[name]
+                index = controls[other]["options"].index(option)
+                figure.locator(f"[data-name={other}]").select_option(index=index)
+                state = redrawn(watch, figure, state)
+            before = drawn(figure)
+            state = move(watch, figure, name, control, state)
+            assert json.loads(state)[name] != control["default"], name
             assert drawn(figure) != before, f"{name} moved and the chart did not"
             assert figure.locator(".rz-status").inner_text() == ""
     if figures and chapter in TAUGHT:

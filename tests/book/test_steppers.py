@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 STEPS = {
     "book/02-point-to-point.html": [2, 3, 2, 2, 6],
     "book/03-collectives.html": [2, 3, 6, 3],
-    "book/04-topology.html": [6],
+    "book/04-topology.html": [6, 4],
     "book/05-data-parallel.html": [3, 3, 3, 3, 6],
     "book/06-tensor-parallel.html": [4, 4, 3, 4],
     "book/07-pipeline-expert.html": [6, 6, 3],

@@ -219,6 +219,15 @@ def test_a_cell_brings_the_data_class_of_its_signature():
     assert "class Pair" not in stubs.cell(MODULE, COUNTER)
 
 
+def test_a_cell_brings_the_error_that_its_docstring_names():
+    """Kills a cell whose function has to raise an error of its module that nobody has defined."""
+    error = "".join(f'class {name}(RuntimeError):\n    """No place is left."""\n\n\n' for name in ("Full", "Unused"))
+    told = 'def put(count: int) -> int:\n    """One more; Full where none is left."""\n    raise Full(count)\n'
+    made = stubs.cell(f"{MODULE}\n\n{error}{told}", item("put"))
+    assert "class Full" in made
+    assert "class Unused" not in made
+
+
 def test_a_cell_must_not_need_another_module():
     source = MODULE.replace("import math\n", "import math\n\nfrom .other import Kind\n").replace(
         "Pair | None", "Kind | None"
