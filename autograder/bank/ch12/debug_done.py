@@ -54,7 +54,8 @@ def debug_done_by_a_sum(steps, discount, gae_lambda):
 
 EXERCISE = Debug(
     "12 rl.debug_done",
-    section="12.5",
+    section="12.15",
+    bonus=True,
     topic="ends of episodes",
     wrong=wrong_done,
     cases=(

@@ -37,7 +37,8 @@ def nan_by_index(log_probs, old_log_probs, advantages, mask):
 
 EXERCISE = Debug(
     "13 rlhf_repairs.debug_nan",
-    section="13.8",
+    section="13.18",
+    bonus=True,
     topic="losses with masks",
     grade="tensor",
     probe="ch13.sent_back",
