@@ -11,8 +11,8 @@ QUESTIONS = (
         title="A penalty that pays",
         section="13.4",
         options=(
-            "k1 of one sample may be negative; only its mean over all that may be drawn is a distance.",
-            "The reference has a fault: a distance is never negative.",
+            "k1 of one sample may be negative; only its mean over all that may be drawn may not.",
+            "The reference has a fault: a log-ratio is never negative.",
             "beta is too small.",
             "The response should have been masked.",
         ),
