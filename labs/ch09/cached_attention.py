@@ -95,7 +95,7 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
         ``(q, scale)``: q of type int8 [..., d] (in 4 bits it takes values from -7 to 7), and the scales [..., 1] of
         x's type.
 
-    Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantisation; here with zero point 0).
+    Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantization; here with zero point 0).
     """
     checks.count(2, 8, bits=bits)
     raise NotImplementedError("09-quantize-kv: not written yet")

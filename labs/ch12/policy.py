@@ -66,7 +66,7 @@ class PpoStats:
 
 
 def reinforce_loss(log_probs: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
-    """What REINFORCE minimises: minus the weighted log-probabilities of an episode, as a mean over episodes.
+    """What REINFORCE minimizes: minus the weighted log-probabilities of an episode, as a mean over episodes.
 
     Args:
         log_probs: of the actions that were taken, [B, T], one episode a row.
@@ -94,7 +94,7 @@ def ppo_loss(
     entropy_weight: float = 0.0,
     normalize: bool = True,
 ) -> tuple[Tensor, PpoStats]:
-    """What PPO minimises: ``policy + value_weight * value - entropy_weight * entropy``, means over the batch.
+    """What PPO minimizes: ``policy + value_weight * value - entropy_weight * entropy``, means over the batch.
 
     ``policy`` is minus the mean of ``min(ratio A, clip(ratio, 1 - clip, 1 + clip) A)``, ``value`` the mean of
     ``(V - R)^2``. Gradients flow into ``logits`` and ``values`` and into nothing else.
@@ -102,7 +102,7 @@ def ppo_loss(
     Args:
         logits: of the policy as it is now, [N, K], for K actions.
         values: of the critic as it is now, [N].
-        batch: the N steps, 1 or more, and 2 or more to normalise; its observations are not used.
+        batch: the N steps, 1 or more, and 2 or more to normalize; its observations are not used.
         clip: epsilon; positive.
         value_weight: of the critic's error; finite.
         entropy_weight: of the policy's entropy, which the loss rewards; finite.

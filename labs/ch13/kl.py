@@ -97,7 +97,7 @@ def expected_kl_gradient(
 
 
 def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: float) -> list[float]:
-    """The policy that maximises ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalised.
+    """The policy that maximizes ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalized.
 
     Args:
         reference: probabilities of the outcomes; they sum to 1. An outcome of probability 0 keeps it, whatever its

@@ -107,7 +107,7 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
         ``(q, scale)``: q of type int8 [..., d] (in 4 bits it takes values from -7 to 7), and the scales [..., 1] of
         x's type.
 
-    Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantisation; here with zero point 0).
+    Source: Jacob et al. (2018), arXiv:1712.05877, section 2.1 (affine quantization; here with zero point 0).
     """
     checks.count(2, 8, bits=bits)
     scale = x.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)  # [..., 1]

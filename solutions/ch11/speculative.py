@@ -110,7 +110,7 @@ def acceptance_probability(target: Sequence[float], draft: Sequence[float]) -> f
 
 
 def residual_distribution(target: Sequence[float], draft: Sequence[float]) -> list[float]:
-    """What replaces a rejected token: ``max(0, p - q)``, normalised. Where p and q are equal, p.
+    """What replaces a rejected token: ``max(0, p - q)``, normalized. Where p and q are equal, p.
 
     Args:
         target: p, probabilities by token; not negative, with a sum of 1 to within 1e-6.

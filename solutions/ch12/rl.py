@@ -41,7 +41,7 @@ class ClipStats:
     """A clipped objective and what the clipping did, as means over the samples.
 
     Attributes:
-        objective: what is maximised.
+        objective: what is maximized.
         outside_fraction: the share of the samples whose ratio is further than ``clip`` from 1.
         clipped_fraction: the share of the samples whose clipped term is smaller than the other: they have no gradient.
     """
@@ -111,7 +111,7 @@ def gae(
     discount: float,
     gae_lambda: float,
 ) -> list[float]:
-    """Generalised advantage estimates of the steps of a buffer, which may hold several episodes one after the other.
+    """Generalized advantage estimates of the steps of a buffer, which may hold several episodes one after the other.
 
     ``delta_t = r_t + discount * V(s_{t+1}) - V(s_t)``, in which a state after termination is worth 0, and
     ``A_t = delta_t + discount * gae_lambda * A_{t+1}``, in which nothing flows back over an end of either kind. The
@@ -148,7 +148,7 @@ def gae(
 def debug_done(
     steps: Sequence[tuple[float, float, float, bool, bool]], discount: float, gae_lambda: float
 ) -> list[float]:
-    """Generalised advantage estimates. After termination a state is worth 0; a truncated step bootstraps.
+    """Generalized advantage estimates. After termination a state is worth 0; a truncated step bootstraps.
 
     Args:
         steps: ``(reward, value, next value, terminated, truncated)`` of each step; the next value is V of the state
@@ -234,7 +234,7 @@ def ppo_clip_objective(
         clip: epsilon; positive.
 
     Returns:
-        Means over the samples; the objective is to be maximised.
+        Means over the samples; the objective is to be maximized.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, equation 7.
     """

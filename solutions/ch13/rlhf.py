@@ -90,7 +90,7 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
 def masked_gae(
     rewards: Tensor, values: Tensor, mask: Tensor, discount: float = 1.0, gae_lambda: float = 0.95
 ) -> tuple[Tensor, Tensor]:
-    """Generalised advantage estimates of the real tokens, and the returns that the critic should have predicted.
+    """Generalized advantage estimates of the real tokens, and the returns that the critic should have predicted.
 
     Masked tokens, also those inside a response, are skipped: the next value and the running sum of a real token are
     those of the next real token. After the last one the value is 0.
@@ -169,7 +169,7 @@ def policy_loss(
         clip: epsilon; positive.
 
     Returns:
-        The loss, minus the mean of the smaller terms, to be minimised; and its statistics.
+        The loss, minus the mean of the smaller terms, to be minimized; and its statistics.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """

@@ -118,7 +118,7 @@ EXERCISE = Build(
             ),
         ),
         Right(
-            "queries scaled first, exponentials normalised last",
+            "queries scaled first, exponentials normalized last",
             edit=(
                 """    y = functional.scaled_dot_product_attention(
         q, k, v, is_causal=True, enable_gqa=True

@@ -93,7 +93,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "That maximises tokens per pass: drafts cost time.",
+            "That maximizes tokens per pass: drafts cost time.",
             edit=("return best", "return max_length if acceptance > 0 else 0"),
         ),
         Slip(

@@ -85,7 +85,7 @@ EXERCISE = Build(
     promises=(
         Promise("Where p and q are equal, p.", edit=("if mass > 0 else list(target)", "if mass > 0 else missing")),
         Promise(
-            "``max(0, p - q)``, normalised",
+            "``max(0, p - q)``, normalized",
             edit=("[part / mass for part in missing]", "[part for part in missing]"),
         ),
     ),

@@ -88,7 +88,7 @@ def draw_round(rng: Random, length: int, zeros: float = 0.0, accept: int | None 
 
 
 def telling(p: tuple[float, ...], q: tuple[float, ...], uniform: float) -> bool:
-    """Whether the residual, the same before it is normalised, and p itself do not all give one token."""
+    """Whether the residual, the same before it is normalized, and p itself do not all give one token."""
     rest = [max(0.0, a - b) for a, b in zip(p, q, strict=True)]
     wanted, others = first(rest, uniform * sum(rest)), (first(rest, uniform), first(p, uniform))
     return wanted not in others

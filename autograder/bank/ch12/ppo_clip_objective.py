@@ -94,7 +94,7 @@ EXERCISE = Build(
             edit=("ratio = math.exp(new - old)", "ratio = 1 + new - old"),
         ),
         Slip(
-            "The sign is wrong: this is the objective, to be maximised.",
+            "The sign is wrong: this is the objective, to be maximized.",
             edit=("math.fsum(terms) / count", "-math.fsum(terms) / count"),
         ),
         Slip(

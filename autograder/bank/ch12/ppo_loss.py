@@ -124,7 +124,7 @@ EXERCISE = Build(
         listed(
             "ends",
             _loss_ends,
-            "One step is enough where nothing is normalised; the standard deviation may be 0, or as small as 1e-8.",
+            "One step is enough where nothing is normalized; the standard deviation may be 0, or as small as 1e-8.",
         ),
     ),
     slips=(
@@ -161,11 +161,11 @@ EXERCISE = Build(
         ),
         Slip("The advantages were centred and not scaled.", edit=(" / (advantages.std() + TINY)", "")),
         Slip(
-            "The advantages were not normalised, though `normalize` asks for it.",
+            "The advantages were not normalized, though `normalize` asks for it.",
             edit=(f"    if normalize:\n        {_NORMALIZED}\n", ""),
         ),
         Slip(
-            "The advantages were normalised with `normalize=False` too.",
+            "The advantages were normalized with `normalize=False` too.",
             edits=(
                 ("    if normalize:\n        advantages = ", "    advantages = "),
                 ("advantages.std()", "advantages.std(correction=len(advantages) > 1)"),

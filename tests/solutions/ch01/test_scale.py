@@ -112,7 +112,7 @@ def test_chinchilla():
 
 
 def test_a_numerical_optimum_is_near():
-    """The loss of Besiroglu et al. (2024), minimised along the iso-FLOP curve: within a tenth of 20 per parameter."""
+    """The loss of Besiroglu et al. (2024), minimized along the iso-FLOP curve: within a tenth of 20 per parameter."""
     flops, fit = 5.76e23, BESIROGLU
 
     def loss(log_parameters: float) -> float:
