@@ -29,6 +29,7 @@ HINTS = {
 }
 #: Sentences about an estimate. The page takes them from the card.
 ESTIMATED = {
+    "exact": "Your estimate is right to two digits.",
     "right": "Your estimate is off by a factor of {factor}.",
     "large": "Too large by a factor of {factor}.",
     "small": "Too small by a factor of {factor}.",
@@ -150,9 +151,10 @@ def judge_estimate(item: Estimate, given: float) -> tuple[bool, str]:
     """Whether ``given`` (positive) is right, and by what factor it is off and which idea accounts for it."""
     answer = float(item.answer())
     off = factor_between(given, answer)
+    factor = rounded_factor(off, item.factor)
     if off <= item.factor:
-        return True, ESTIMATED["right"].format(factor=rounded_factor(off, item.factor))
-    said = ESTIMATED["large" if given > answer else "small"].format(factor=rounded_factor(off, item.factor))
+        return True, ESTIMATED["exact" if factor == "1" else "right"].format(factor=factor)
+    said = ESTIMATED["large" if given > answer else "small"].format(factor=factor)
     near = [(factor_between(given, slip_value(slip)), slip.sentence) for slip in item.slips]
     distance, sentence = min(near, key=lambda pair: pair[0], default=(math.inf, ""))
     return False, f"{said} {sentence}" if distance <= item.factor else said

@@ -53,8 +53,9 @@
   function judgeEstimate(card, given) {
     const between = (one, other) => Math.max(one / other, other / one);
     const off = between(given, card.answer);
-    const say = (hint) => card.hints[hint].replace("{factor}", roundedFactor(off, card.factor));
-    if (off <= card.factor) return { right: true, sentence: `${card.shown}. ${say("right")}` };
+    const factor = roundedFactor(off, card.factor);
+    const say = (hint) => card.hints[hint].replace("{factor}", factor);
+    if (off <= card.factor) return { right: true, sentence: `${card.shown}. ${say(factor === "1" ? "exact" : "right")}` };
     const [nearest] = card.slips.map((slip) => ({ ...slip, distance: between(given, slip.value) }))
       .sort((one, other) => one.distance - other.distance);
     const said = say(given > card.answer ? "large" : "small");
