@@ -54,8 +54,7 @@ def debug_done_by_a_sum(steps, discount, gae_lambda):
 
 EXERCISE = Debug(
     "12 rl.debug_done",
-    section="12.15",
-    bonus=True,
+    section="12.5",
     topic="ends of episodes",
     wrong=wrong_done,
     cases=(

@@ -67,7 +67,8 @@ def ppo_update_by_the_whole_batch(
 
 EXERCISE = Build(
     "12 policy.ppo_update",
-    section="12.8",
+    section="12.17",
+    bonus=True,
     topic="training loops",
     grade="tensor",
     probe="ch12.updated",
@@ -168,7 +169,7 @@ EXERCISE = Build(
             edit=("part, clip, value_weight, entropy_weight)", "part, clip)"),
         ),
         Slip(
-            "The advantages of each minibatch are normalised on their own, as `ppo_loss` does.",
+            "The advantages of each minibatch are normalized on their own, as `ppo_loss` does.",
             edits=(
                 (
                     "    for index in minibatches:\n",
