@@ -12,6 +12,7 @@ import pytest
 
 from tools.common import ROOT
 from tools.gates.check import Count
+from tools.install_cells import EXTRAS
 from tools.release import bare, check, environments, pages, wheel
 from tools.release.environments import Interpreter
 
@@ -76,6 +77,13 @@ def test_an_extra_adds_its_requirements(tmp_path):
     built = packed(tmp_path / "one.whl", [])
     assert wheel.requirements(built, "") == ["numpy>=1.26", "torch>=2.10"]
     assert wheel.requirements(built, "serve") == ["numpy>=1.26", "torch>=2.10", "openai>=1.50"]
+
+
+def test_what_only_an_extra_brings_is_known():
+    """Kills: a module that imports pydantic, which comes with an extra, told as broken where the extra is not."""
+    brought = wheel.brought(extra for extra, _ in EXTRAS.values())
+    assert "pydantic" in brought
+    assert {module for _, modules in EXTRAS.values() for module in modules} <= {"rankzero", *brought}
 
 
 def test_a_chapters_pages_are_chosen_and_their_extras_known():

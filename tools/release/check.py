@@ -87,8 +87,8 @@ def commands(python: Path) -> str | None:
         folder = Path(home, "work")
         folder.mkdir()
         (folder / "answer.py").write_text(ANSWER, encoding="utf-8")
-        extras = {module for _, modules in EXTRAS.values() for module in modules} - {"rankzero"}
-        every = (str(Path(__file__).with_name("imports.py")), *wheel.packages(), "--without", *sorted(extras))
+        extras = wheel.brought(extra for extra, _ in EXTRAS.values())
+        every = (str(Path(__file__).with_name("imports.py")), *wheel.packages(), "--without", *extras)
         for command, word in ((every, "modules imported"), *COMMANDS):
             alone: dict[str, Any] = {"cwd": folder, "env": environments.settings(Path(home)), "check": False}
             try:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
 from email import message_from_string
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,12 @@ def _project() -> dict[str, Any]:
 def packages() -> list[str]:
     """The rooms that are distributed."""
     return [name.removesuffix("*") for name in _project()["tool"]["setuptools"]["packages"]["find"]["include"]]
+
+
+def brought(extras: Iterable[str]) -> list[str]:
+    """The packages that only these extras bring, under the names by which they are imported too."""
+    optional = _project()["project"]["optional-dependencies"]
+    return sorted({Requirement(need).name for extra in extras for need in optional[extra]})
 
 
 def difference(wheel: Path) -> list[str]:
