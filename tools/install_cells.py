@@ -37,9 +37,11 @@ elif {condition}:
 from rankzero import installed
 
 installed.require({modules})"""
+_SERVE = ("serve", ("rankzero", "openai", "starlette", "uvicorn"))
 #: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules it provides.
 EXTRAS = {
-    "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),
+    "08-server": _SERVE,
+    "11-decoding": _SERVE,
     "12-rl": ("rl", ("rankzero", "gymnasium")),
 }
 _ADDRESS = re.compile(r"(?:git\+|@ |quiet )(https?://[^\s\"]+?)(?=/releases/|[\s\"]|$)")

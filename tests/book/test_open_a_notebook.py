@@ -11,6 +11,7 @@ import tomllib
 from importlib.metadata import packages_distributions
 
 import native_windows
+import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -95,6 +96,22 @@ def test_a_kernel_without_torch_says_which_kernel_to_choose(page):
     assert said.startswith("rankzero.installed.Missing: this kernel has no torch and no cloudpickle and ")
     assert said.endswith(": choose the kernel Rank Zero, which README.md of the course says how to make")
     assert all(f"no {module}" in said for module in EXTRAS.get(page, ("", ()))[1][1:])
+
+
+#: What a page imports that needs an extra.
+NEEDS = {
+    "serve": re.compile(r"from rankzero\.server import .*\bserve\b"),
+    "rl": re.compile(r"from solutions\.ch12 import .*\b(cartpole_runs|ppo_runs)\b"),
+}
+
+
+@pytest.mark.parametrize("path", sorted(BOOK.rglob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_page_installs_the_extra_that_its_cells_need(path):
+    """Kills: a page that starts a server in Colab, where its first cell has installed none."""
+    cells = nbformat.read(path, as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    extra, _ = EXTRAS.get(path.stem.removesuffix("-deeper"), ("", ()))
+    assert {name for name, words in NEEDS.items() if words.search(code)} <= {extra}
 
 
 def test_without_a_clone_pip_installs_it(tmp_path):
