@@ -93,8 +93,12 @@ clean: ## remove what was built, keep what was installed
 distclean: clean ## remove what was installed too
 	@rm -rf .venv .stamps .cache *.egg-info
 
-# Set-up. Each step has a stamp, so that it runs once, and again when its list changes.
-ready: .stamps/environment
+# Set-up. Each step has a stamp, so that it runs once, and again when its list changes. Debian's packages and pip's are
+# installed side by side, but where pip itself comes with one of Debian's.
+ready: | python
+	@$(MAKE) --silent --jobs=2 .stamps/debian .stamps/environment
+
+FIRST := $(shell $(PYTHON) -c 'import ensurepip' 2>/dev/null || echo .stamps/debian)
 
 python:
 	@test -n "$(PYTHON)" || { echo "Rank Zero needs Python 3.11 or later: install it, or name it: make book PYTHON=python3.12" >&2; exit 1; }
@@ -106,12 +110,12 @@ debian: | python ## install the Debian packages that are missing (browser, sandb
 	@$(PYTHON) tools/prepare.py debian
 	@mkdir -p .stamps && touch $@
 
-.stamps/environment: pyproject.toml constraints.txt tools/prepare.py | python .stamps/debian
+.stamps/environment: pyproject.toml constraints.txt tools/prepare.py | python $(FIRST)
 	@$(PYTHON) tools/prepare.py environment
-	@touch $@
+	@mkdir -p .stamps && touch $@
 
 vendor: .stamps/vendor ## fetch the scripts of the book (charts, mathematics, Python in the browser)
 
 # Without npm the book still builds, with static explorers; no stamp is written, so the next build tries again.
-.stamps/vendor: package.json tools/vendor.py tools/vendor_editor.py tools/editor.mjs | .stamps/environment
+.stamps/vendor: package.json tools/vendor.py tools/vendor_editor.py tools/editor.mjs | .stamps/debian .stamps/environment
 	@$(RUN) -m tools.vendor && touch $@ || true
