@@ -106,7 +106,11 @@ def in_container(image: Any, folder: Path, options: Sequence[str], seconds: floa
     shutil.copytree(image.folder, inside)
     beside = inside / "source" / "tests" / "autograder"
     shutil.copytree(HERE / "hostile", beside / "hostile")
+    # What the items of the corpus take from the course.
     shutil.copytree(ROOT / "autograder/probes", inside / "source/autograder/probes", dirs_exist_ok=True)
+    (inside / "source/autograder/bank/ch15").mkdir(exist_ok=True)
+    for file in ("__init__.py", "debug_atomic.py"):
+        shutil.copy(ROOT / "autograder/bank/ch15" / file, inside / "source/autograder/bank/ch15")
     for file in ("corpus.py", "corpus_items.py"):
         shutil.copy(HERE / file, beside)
     script = "chmod 0700 source && exec /usr/bin/python3 -B source/tests/autograder/corpus.py --json found.json"
