@@ -133,6 +133,17 @@ def test_only_what_needs_torch_is_passed_over():
         assert bare.judged(ran(*sources, **errors | {"c4": other}))[1] == f"c4: {other}"
 
 
+def test_what_would_have_been_filled_is_missing_too():
+    """Kills: a page called broken on the newest Python for a table whose rows need torch."""
+    lack = f"ImportError: torch.zeros was needed, and {environments.LACKING}"
+    unsent = "Unsendable: argument 0 is a function, which cannot be sent to the ranks"
+    sources = ("runs = {}", "for n in (1,):\n    runs[n] = torch.zeros(n)", "print(runs[1])", "marks = []")
+    sources += ("marks.append(world.run(work))", "print(marks[0])", "other = {}", "print(other[1])")
+    errors = {"c1": lack, "c2": "KeyError: 1", "c4": unsent, "c5": "IndexError: list index out of range"}
+    assert bare.judged(ran(*sources, **errors)) == (4, None)
+    assert bare.judged(ran(*sources, **errors, c7="KeyError: 1"))[1] == "c7: KeyError: 1"
+
+
 def test_every_module_is_imported_or_needs_torch(tmp_path):
     """Kills: a module of the wheel that this Python cannot compile, passed over with those that need torch."""
     (tmp_path / "torch.py").write_text(environments.stand_in("2.13.0"))

@@ -11,6 +11,10 @@ import nbformat
 from tools.release.environments import LACKING
 
 _NAME = re.compile(r"name '(\w+)' is not defined")
+#: Methods that put something into what they are called on.
+_FILLS = {"add", "append", "extend", "insert", "setdefault", "update"}
+#: What is asked of ranks needs torch in any case, also where what is sent to them is refused first.
+_OF_RANKS = "Unsendable"
 
 
 def statements(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -38,7 +42,7 @@ def split(source: str) -> Iterator[str]:
 
 
 def bound(source: str) -> set[str]:
-    """The names that a statement would have bound."""
+    """The names that a statement binds."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except SyntaxError:
@@ -46,6 +50,18 @@ def bound(source: str) -> set[str]:
     found = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return found | {(node.asname or node.name).partition(".")[0] for node in nodes if isinstance(node, ast.alias)}
+
+
+def filled(source: str) -> set[str]:
+    """The names of what a statement puts something into: ``texts[name] = ...``, ``marks.append(...)``."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return set()
+    stores = [node.value for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
+    methods = [node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    stores += [method.value for method in methods if method.attr in _FILLS]
+    return {node.id for node in stores if isinstance(node, ast.Name)}
 
 
 def read(source: str) -> set[str]:
@@ -59,7 +75,7 @@ def read(source: str) -> set[str]:
 
 def judged(cells: Iterable[nbformat.NotebookNode]) -> tuple[int, str | None]:
     """How many statements ran, and the first error that has another reason than torch (or None). It is the reason, too,
-    of an error where something is read that a statement would have bound which needs torch."""
+    of an error where something is read that a statement would have bound, or put something into, which needs torch."""
     lost: set[str] = set()
     ran = 0
     for cell in cells:
@@ -70,7 +86,7 @@ def judged(cells: Iterable[nbformat.NotebookNode]) -> tuple[int, str | None]:
             continue
         name = _NAME.search(error.evalue)
         reads = read(cell.source) | ({name[1]} if name else set())
-        if LACKING not in error.evalue and not reads & lost:
+        if LACKING not in error.evalue and error.ename != _OF_RANKS and not reads & lost:
             return ran, f"{cell.id}: {error.ename}: {error.evalue}"
-        lost |= bound(cell.source)
+        lost |= bound(cell.source) | filled(cell.source)
     return ran, None
