@@ -69,8 +69,8 @@ def places(paths: Iterable[Path], store: Path) -> dict[Path, Path]:
 
 
 def explain(path: Path, notebook: nbformat.NotebookNode, error: Exception) -> str:
-    """What went wrong, with the name of the cell and its own traceback."""
-    for cell in notebook.cells:
+    """What went wrong, with the name of the cell and its own traceback; a cell that hangs has none."""
+    for cell in notebook.cells if not isinstance(error, CellTimeoutError) else ():
         for output in cell.get("outputs", ()):
             if output.output_type == "error" and "raises-exception" not in cell.metadata.get("tags", ()):
                 trace = _COLOURS.sub("", "\n".join(output.traceback))

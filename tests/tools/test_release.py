@@ -9,7 +9,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
+from tools import execute
 from tools.common import ROOT
 from tools.gates.check import Count
 from tools.install_cells import EXTRAS
@@ -131,6 +133,14 @@ def test_only_what_needs_torch_is_passed_over():
     assert bare.judged(stale)[1] == "c4: AttributeError: shape"
     for other in ("TypeError: no", name.format("unknown")):
         assert bare.judged(ran(*sources, **errors | {"c4": other}))[1] == f"c4: {other}"
+
+
+def test_a_cell_that_hangs_is_told_and_no_error_before_it():
+    """Kills: a page without torch, whose first error is expected, called broken there when a later cell hangs."""
+    page = nbformat.v4.new_notebook(cells=ran("import torch", "while True: pass", c0="ImportError: no torch"))
+    hangs = CellTimeoutError.error_from_timeout_and_cell("it timed out", 9, page.cells[1])
+    assert execute.explain(Path("01.ipynb"), page, hangs).startswith("01.ipynb: CellTimeoutError: ")
+    assert "cell 'c0': ImportError: no torch" in execute.explain(Path("01.ipynb"), page, DeadKernelError("dead"))
 
 
 def test_what_would_have_been_filled_is_missing_too():
