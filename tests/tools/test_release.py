@@ -135,6 +135,16 @@ def test_only_what_needs_torch_is_passed_over():
         assert bare.judged(ran(*sources, **errors | {"c4": other}))[1] == f"c4: {other}"
 
 
+def test_a_name_inside_a_function_is_another():
+    """Kills: an import that torch needs, taken as there because a function has a variable of that name."""
+    assert bare.bound("def f(x):\n    copied = [row for row in x]") == {"f"}
+    assert bare.bound("for row in x:\n    copied = row") == {"row", "copied"}
+    lack = f"ImportError: torch.nn was needed, and {environments.LACKING}"
+    sources = ("from models import copied", "def f(x):\n    copied = x", "copied(1)")
+    errors = {"c0": lack, "c2": "NameError: name 'copied' is not defined"}
+    assert bare.judged(ran(*sources, **errors)) == (1, None)
+
+
 def test_a_cell_that_hangs_is_told_and_no_error_before_it():
     """Kills: a page without torch, whose first error is expected, called broken there when a later cell hangs."""
     page = nbformat.v4.new_notebook(cells=ran("import torch", "while True: pass", c0="ImportError: no torch"))

@@ -13,6 +13,7 @@ from tools.release.environments import LACKING
 _NAME = re.compile(r"name '(\w+)' is not defined")
 #: Methods that put something into what they are called on.
 _FILLS = {"add", "append", "extend", "insert", "setdefault", "update"}
+_SCOPES = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What is asked of ranks needs torch in any case, also where what is sent to them is refused first.
 _OF_RANKS = "Unsendable"
 
@@ -41,10 +42,18 @@ def split(source: str) -> Iterator[str]:
             yield ast.get_source_segment(source, node) or ast.unparse(node)
 
 
+def outside(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement outside of functions, classes and comprehensions, whose names are their own."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from outside(child)
+
+
 def bound(source: str) -> set[str]:
-    """The names that a statement binds."""
+    """The names that a statement binds for the statements after it."""
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes = list(outside(ast.parse(source)))
     except SyntaxError:
         return set()
     found = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
