@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -30,14 +30,22 @@ ITEMS, WRONG, SLIP = ("02-message-time", "03-ring-all-reduce-time", "05-zero-mem
 
 
 def clip(page: Any, *places: Any, margin: int = 12) -> bytes:
-    """A picture of the part of a page that holds all of some places."""
-    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")  # nothing that follows the reader lies above them
-    boxes = [place.bounding_box() for place in places]
-    left, top = (min(box[side] for box in boxes) - margin for side in ("x", "y"))
-    right = max(box["x"] + box["width"] for box in boxes) + margin
-    bottom = max(box["y"] + box["height"] for box in boxes) + margin
-    inside = {"x": left, "y": top, "width": right - left, "height": bottom - top}
-    return page.screenshot(clip=inside, full_page=True)
+    """A picture of the part of a page that holds all of some places, taken again if they moved meanwhile."""
+    while True:
+        boxes = boxes_of(page, places)
+        left, top = (min(box[side] for box in boxes) - margin for side in ("x", "y"))
+        right = max(box["x"] + box["width"] for box in boxes) + margin
+        bottom = max(box["y"] + box["height"] for box in boxes) + margin
+        inside = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+        picture = page.screenshot(clip=inside, full_page=True)
+        if boxes_of(page, places) == boxes:
+            return picture
+
+
+def boxes_of(page: Any, places: Sequence[Any]) -> list[dict[str, float]]:
+    """Where some places are, from the page's upper end: nothing that follows the reader lies above them."""
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    return [place.bounding_box() for place in places]
 
 
 def ring(page: Any, book: str) -> bytes:
