@@ -73,8 +73,12 @@ def chart_bars(view: dict) -> list:
 
 
 def figure_bars(axes) -> list:
+    """Ends and colour of every bar, as far as it is seen: on a logarithmic axis it comes from 0, out of sight."""
+    logarithmic = (getattr(axes, f"get_{side}scale")() == "log" for side in "xy")
+    ends = (getattr(axes, f"get_{side}lim")()[0] for side in "xy")
+    left, bottom = (end if log else -math.inf for end, log in zip(ends, logarithmic, strict=True))
     boxes = [(patch.get_bbox(), to_hex(patch.get_facecolor())) for patch in axes.patches]
-    return [(nine(box.x0, box.x1, box.y0, box.y1), ground) for box, ground in boxes]
+    return [(nine(max(box.x0, left), box.x1, max(box.y0, bottom), box.y1), ground) for box, ground in boxes]
 
 
 def chart_points(view: dict) -> list:
