@@ -29,7 +29,7 @@ HINTS = {
 }
 #: Sentences about an estimate. The page takes them from the card.
 ESTIMATED = {
-    "exact": "Your estimate is right to two digits.",
+    "exact": "Your estimate is right within 5 percent.",
     "right": "Your estimate is off by a factor of {factor}.",
     "large": "Too large by a factor of {factor}.",
     "small": "Too small by a factor of {factor}.",

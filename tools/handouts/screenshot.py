@@ -25,13 +25,15 @@ FOLDER = ROOT / "docs"
 WIDTH, HEIGHT = 1100, 1000
 #: Seconds in which Python starts in the page.
 START = 400
+#: Pictures after which a page that still moves is given up.
+TRIES = 9
 #: What the report is about: a function that is wrong in the way of its slip of this number, beside two right ones.
 ITEMS, WRONG, SLIP = ("02-message-time", "03-ring-all-reduce-time", "05-zero-memory"), "03-ring-all-reduce-time", 1
 
 
 def clip(page: Any, *places: Any, margin: int = 12) -> bytes:
     """A picture of the part of a page that holds all of some places, taken again if they moved meanwhile."""
-    while True:
+    for _ in range(TRIES):
         boxes = boxes_of(page, places)
         left, top = (min(box[side] for box in boxes) - margin for side in ("x", "y"))
         right = max(box["x"] + box["width"] for box in boxes) + margin
@@ -40,6 +42,7 @@ def clip(page: Any, *places: Any, margin: int = 12) -> bytes:
         picture = page.screenshot(clip=inside, full_page=True)
         if boxes_of(page, places) == boxes:
             return picture
+    raise RuntimeError(f"the page did not come to rest in {TRIES} pictures")
 
 
 def boxes_of(page: Any, places: Sequence[Any]) -> list[dict[str, float]]:

@@ -1095,8 +1095,8 @@ GUESS = Estimate(
 @pytest.mark.parametrize(
     ("given", "right", "sentence"),
     [
-        (0.5, True, "Your estimate is right to two digits."),
-        (0.524, True, "Your estimate is right to two digits."),
+        (0.5, True, "Your estimate is right within 5 percent."),
+        (0.524, True, "Your estimate is right within 5 percent."),
         (0.526, True, "Your estimate is off by a factor of 1.1."),
         (0.75, True, "Your estimate is off by a factor of 1.5."),
         (0.34, True, "Your estimate is off by a factor of 1.5."),
