@@ -1,7 +1,7 @@
 """Buckets that fill, and the two streams of a backward pass: what two steppers draw. Standard library only.
 
 >>> [transfer.end for transfer in transfers()]
-[5, 8, 14, 16]
+[5.0, 8.0, 14.0, 16.0]
 """
 
 from __future__ import annotations

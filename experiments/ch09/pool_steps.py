@@ -4,7 +4,7 @@ Each function draws step 0, 1, ... of one story; the pool is the finished one of
 with it. Standard library only.
 
 >>> block_story()[-1].tables["A"]
-[0, 1, 3, 2]
+(0, 1, 3, 2)
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Standard library only.
 
 >>> [round(share, 3) for share in tilted()]
-[0.278, 0.379, 0.343]
+[0.279, 0.379, 0.343]
 >>> [round(score, 3) for score in read_back()]
-[-0.767, 0.233, 1.233]
+[-0.768, 0.232, 1.232]
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Start-ups are left out. Standard library only.
 
 >>> from rankzero.facts.units import GB
 >>> [round(group_bandwidth(16, near, 450 * GB, 50 * GB) / GB) for near in (16, 8, 4, 1)]
-[450, 293, 163, 50]
+[450, 293, 173, 50]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rounds of speculation over a text, one token after the other. Standard library only.
 
 >>> speculative_rounds([True, True, False, True, True, True], draft_length=2)
-[2, 1]
+[2, 2]
 """
 
 from __future__ import annotations

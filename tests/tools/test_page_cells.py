@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 
 import nbformat
 import pytest
 
-from tools import page_cells
 from tools.common import ROOT
 from tools.execute import with_outputs, without_folders
 from tools.page_cells import FEW, SCREEN, headed, listing, located, named, shown, treatment
@@ -61,10 +59,6 @@ def test_tags_are_added_and_none_is_lost():
     assert tags(("code", "import torch", ["exercise"])) == [["exercise"]]
     assert tags(("code", "%pip list", ["install", "hide-input"])) == [["install", "hide-input", "remove-input"]]
     assert tags(("markdown", 'predict("a-b")')) == [[]]
-
-
-def test_an_example_says_what_it_does():
-    assert doctest.testmod(page_cells).failed == 0
 
 
 def test_a_source_is_taken_from_its_file():

@@ -56,8 +56,8 @@ def split(amounts: Sequence[float], parts: int) -> list[int]:
 
     No part is empty.
 
-    >>> split([3, 3, 3, 2, 2, 2], 3)
-    [2, 4]
+    >>> split([1, 2, 3, 4], 3)
+    [2, 3]
     """
     sums = [0.0, *accumulate(amounts)]
     best: list[list[tuple[float, list[int]]]] = [[(sums[end], []) for end in range(len(sums))]]

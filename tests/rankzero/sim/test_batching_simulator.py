@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 from itertools import pairwise, permutations, product
 from random import Random
 
 import pytest
 
-from rankzero.sim import batching
 from rankzero.sim.batching import (
     POLICIES,
     changes,
@@ -37,10 +35,6 @@ def drawn(seed: int) -> tuple[list[int], int, list[float] | None]:
         (None, [rng.randint(0, 20) for _ in lengths], [rng.choice((rng.uniform(0, 30), 3.5)) for _ in lengths])
     )
     return lengths, rng.randint(1, 6), arrivals
-
-
-def test_the_examples_of_the_module_are_right():
-    assert doctest.testmod(batching).failed == 0
 
 
 @pytest.mark.parametrize(

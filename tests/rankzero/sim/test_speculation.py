@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from random import Random
 
 import numpy as np
@@ -30,10 +29,6 @@ def played(verdicts: list[bool], draft_length: int) -> list[int]:
         if at > len(verdicts):
             return counts
         counts[accepted] += 1
-
-
-def test_the_examples_of_the_module_are_right():
-    assert doctest.testmod(speculation).failed == 0
 
 
 def test_a_text_is_cut_at_its_wrong_tokens_exactly():

@@ -419,12 +419,6 @@ def test_where_the_backend_is_left_open_a_gpu_for_each_rank_means_nccl():
     assert run.ledger()[0, "all_reduce"].sent == 16
 
 
-def test_the_example_of_the_module_runs():
-    import doctest
-
-    assert doctest.testmod(world).failed == 0
-
-
 def loaded(module: str) -> bool:
     """Whether the rank has imported a module before it was asked to."""
     return module in sys.modules

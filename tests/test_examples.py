@@ -1,0 +1,31 @@
+"""The examples of docstrings, run as they are printed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+
+import pytest
+
+from tools.common import ROOT
+
+ROOMS = ("rankzero", "solutions", "experiments", "autograder", "tools", "demos")
+EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
+
+
+def modules(room: str) -> list[str]:
+    """The modules of a room whose docstrings show what a call returns."""
+    files = (path.relative_to(ROOT) for path in sorted((ROOT / room).rglob("*.py")) if has_example(path))
+    return [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files]
+
+
+def has_example(path) -> bool:
+    return bool(EXAMPLE.search(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_examples_are_right(room):
+    """Kills a formula that was mended and left its example behind."""
+    wrong = [name for name in modules(room) if doctest.testmod(importlib.import_module(name)).failed]
+    assert wrong == []
