@@ -26,7 +26,7 @@ from autograder.submission.versions import Version
 
 #: Most entries in the archive of one submission.
 ENTRY_LIMIT = 200
-#: Most entry headers in an archive that is opened at all. Macs add further entries under ``__MACOSX``.
+#: Most entry headers in an archive that is opened at all: those of ``__pycache__`` and ``__MACOSX`` are passed over.
 HEADER_LIMIT = 20 * ENTRY_LIMIT
 #: Most entries in the archive of a class.
 CLASS_LIMIT = 1000 * ENTRY_LIMIT
@@ -50,7 +50,7 @@ def unpack(data: bytes) -> list[Version]:
     if data.count(_HEADER) > HEADER_LIMIT:  # checked before the library makes an object for each
         raise _too_many(data.count(_HEADER))
     with opened(io.BytesIO(data)) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
+        entries = [entry for entry in archive.infolist() if _counts(entry)]
         if len(entries) > ENTRY_LIMIT:
             raise _too_many(len(entries))
         check(entries)
@@ -67,6 +67,12 @@ def unpack(data: bytes) -> list[Version]:
         if not chosen and (sentence := elsewhere(paths)):
             raise Unreadable(f"the archive {sentence}")
         return [Version(name, shown(path), content(archive, paths[path])) for name, path in chosen]
+
+
+def _counts(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry is looked at: not what Python, Jupyter and a Mac put beside the files that a learner wrote."""
+    path = path_of(entry)
+    return is_outside(path) or all(map(units.visible, PurePosixPath(path).parts))
 
 
 def left_out(data: bytes) -> list[str]:

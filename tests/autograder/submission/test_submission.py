@@ -479,6 +479,15 @@ def test_archives_of_windows_and_of_a_mac_are_read():
     assert mac == [Version("zero.py", "x/zero.py", b"A")]
 
 
+def test_what_python_and_jupyter_leave_beside_the_files_is_passed_over():
+    """Kills: labs that were tried out, packed as the page says, and refused for their 200 compiled modules."""
+    compiled = [(f"labs/ch01/__pycache__/{n}.pyc", "") for n in range(ENTRY_LIMIT)]
+    saved = [(f"labs/ch01/.ipynb_checkpoints/{n}-checkpoint.py", "B = 1") for n in range(ENTRY_LIMIT)]
+    assert unpack(packed(("labs/ch01/zero.py", "A"), *compiled, *saved)) == [
+        Version("zero.py", "labs/ch01/zero.py", b"A")
+    ]
+
+
 def test_very_many_entries_are_refused_before_they_are_listed(monkeypatch):
     """Kills: an object in memory for each of 300,000 entries."""
     data = packed(*((f"{n}", "") for n in range(HEADER_LIMIT + 1)))
