@@ -179,12 +179,13 @@ def cache(
 ) -> Table:
     """Keys and values of a token, and the requests that fit beside bf16 weights, with 90 percent of memory usable."""
     token = kv_bytes_per_token(layers, kv_heads, head_width, element_bytes)
-    room = kv_capacity_tokens(gpu_memory, tensor_parallel, 2 * parameters, token)
     each = kv_bytes_per_token(layers, kv_heads, head_width, element_bytes, tensor_parallel)
+    held = tensor_parallel * each  # with more GPUs than heads, heads are copied
+    room = kv_capacity_tokens(gpu_memory, tensor_parallel, 2 * parameters, held)
     return _rows(
         ("a token", format_bytes(token, binary=True)),
         ("a token on each GPU", format_bytes(each, binary=True)),
-        ("a request", format_bytes(context * token)),
+        ("a request, on all GPUs", format_bytes(context * held)),
         ("tokens that fit", f"{room:,}"),
         ("requests that fit, in blocks of 16", f"{max_concurrent_requests(room, context, 16):,}"),
     )

@@ -41,8 +41,10 @@ class Deployment:
 
     @property
     def kv_bytes_per_token(self) -> float:
-        """Keys and values of one token in all layers, bytes."""
-        return 2 * self.model.layers * self.model.kv_heads * self.model.head_dim * self.kv_element
+        """Keys and values of one token in all layers, summed over the GPUs, bytes: beyond one for each head, heads are
+        copied."""
+        heads = max(self.model.kv_heads, self.gpus)
+        return 2 * self.model.layers * heads * self.model.head_dim * self.kv_element
 
     @property
     def peak(self) -> float:

@@ -45,6 +45,14 @@ def test_a_calculator_says_what_its_function_says():
     assert "no layout" in dict(sheets.advisor(405e9, 0, 8, 80 * GB, 64, 8192, 50 * GB)["rows"])["layouts"]
 
 
+def test_with_more_gpus_than_heads_caches_hold_copies():
+    """405B on two nodes: 16 ranks keep a head each of 8, so a token takes twice the bytes of its heads."""
+    rows = dict(sheets.cache(126, 8, 128, 2.0, 16, 405.85e9, 80 * GB, 4096)["rows"])
+    assert rows["a token"] == "504 KiB"
+    assert rows["a request, on all GPUs"] == "4.228 GB"
+    assert rows["tokens that fit"] == f"{int((16 * 72 * GB - 2 * 405.85e9) // (2 * 504 * 1024)):,}"
+
+
 def test_every_explorer_is_listed_with_its_section():
     calls = sum(path.read_text(encoding="utf-8").count('"explore(\\n"') for path in notebooks(BOOK.parent))
     found = [*calculators.explorers()]

@@ -115,6 +115,7 @@ def test_deployments():
     assert Deployment(LLAMA3_8B, H100_SXM).kv_bytes_per_token == 131_072
     assert Deployment(LLAMA3_70B, H100_SXM).kv_bytes_per_token == 327_680
     assert Deployment(LLAMA2_7B, H100_SXM).kv_bytes_per_token == 524_288
+    assert Deployment(LLAMA3_70B, H100_SXM, 16).kv_bytes_per_token == 16 * 2 * 80 * 128 * 2, "heads are copied"
     two = Deployment(LLAMA3_70B, H100_SXM, gpus=4)
     assert 2 * two.requests_that_fit(4096, usable=0.9) == 218
     assert two.decode_step([4096] * 100) == pytest.approx(0.0205, rel=0.01)
