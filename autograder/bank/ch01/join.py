@@ -78,7 +78,7 @@ EXERCISE = Build(
             edit=('rank=int(environ["RANK"])', 'rank=int(environ["LOCAL_RANK"])'),
         ),
         Slip(
-            "The world size is that of one node: each node starts a world of its own.",
+            "The world size is that of one node: the ranks of the other nodes do not fit into so small a world.",
             edit=('environ["WORLD_SIZE"]', 'environ["LOCAL_WORLD_SIZE"]'),
         ),
         Slip(

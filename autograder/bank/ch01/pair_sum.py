@@ -66,7 +66,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "The branches are swapped: rank 0 waits for a rank before it, and there is none.",
+            "The branches are swapped: even ranks receive, so rank 0 turns to the last rank. Let odd ranks receive.",
             edits=(
                 ("if rank % 2 == 1:", "if rank % 2 == 0 and ranks > 1:"),
                 ("dist.recv(partner, src=rank - 1)", "dist.recv(partner, src=(rank - 1) % ranks)"),

@@ -84,7 +84,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "RANK became 0 where it is not set: then every process is rank 0, and the run hangs.",
+            "RANK became 0 where it is not set: then every process is rank 0, and they never meet.",
             edit=('names = ("RANK",', 'environ = {"RANK": "0", **environ}\n    names = ("RANK",'),
         ),
         Slip(

@@ -51,7 +51,7 @@ QUESTIONS = (
                     Slip("That is in percent: a fraction of 1 is asked for.", value=lambda: 100 * _attention_share()),
                     Slip(
                         "That charges the attention of the whole sequence to one token.",
-                        value=lambda: 2 * 12_288 * 2048**2 / (24 * 12_288**2),
+                        value=lambda: 4 * 12_288 * 2048**2 / (24 * 12_288**2),
                     ),
                     Slip("That counts the causal half alone.", value=lambda: _attention_share() / 2),
                     Slip("That takes d² parameters for a layer: it has 12 d².", value=lambda: 12 * _attention_share()),

@@ -99,7 +99,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "Nothing was padded: ranks visit unequal numbers, and the last collective hangs.",
+            "Nothing was padded: ranks visit unequal numbers, and the last collective may hang.",
             edits=(
                 ("visits = range(samples)", "visits = list(range(samples))"),
                 (

@@ -119,7 +119,7 @@ EXERCISE = Build(
             edit=("near = (below, min(below + 1, limit))", "near = (min(below + 1, limit), below)"),
         ),
         Slip(
-            "The first hop cannot overlap with anything: under the root it is hops - 1.",
+            "Chunks shorten all hops but one: under the root it is hops - 1.",
             edits=(
                 ("hops <= 1 or", "hops == 0 or"),
                 ("math.sqrt((hops - 1) * transfer / latency)", "math.sqrt(hops * transfer / latency)"),

@@ -166,7 +166,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "After whole turns a rank sends to itself, which the library refuses: copy.",
+            "After whole turns a rank sends to itself: no message is needed, only a copy.",
             edit=("if distance % ranks and x.numel():", "if x.numel():"),
         ),
         Slip(

@@ -42,7 +42,7 @@ QUESTIONS = (
                 _best,
                 slips=(
                     Slip(
-                        "The root holds hops - 1, not hops: the first hop has nothing to overlap with.",
+                        "The root holds hops - 1, not hops: chunks shorten all hops but one.",
                         value=lambda: cost.best_chunks(64 * MB, 4, 50 * GB, 5 * us),
                     ),
                     Slip(
@@ -129,7 +129,7 @@ QUESTIONS = (
                 value=lambda: 5 * us * 50 * GB / 2,
             ),
             Slip(
-                "A message ten times that long spends a tenth of its time starting up: it gets nine tenths.",
+                "A message ten times that long spends an eleventh of its time starting up: it gets ten elevenths.",
                 value=lambda: 10 * 5 * us * 50 * GB,
             ),
         ),

@@ -59,7 +59,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The factor N is missing: the bandwidth terms of ring and double tree differ by S/N.",
+            "The factor N is missing: the bandwidth terms of ring and double tree differ by 2S/N.",
             edit=("ranks * more_steps * latency", "more_steps * latency"),
         ),
         Slip(

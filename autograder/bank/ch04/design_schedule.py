@@ -48,9 +48,9 @@ QUESTIONS = (
             "goes across. Smaller groups send more over the slow links; groups of eight put slow links into every "
             "step of the reduce-scatter."
             "\n\n"
-            "Across, a ring of 12 nodes takes 22 steps and trees take about 8, so trees with few chunks suit the small "
-            "tensor. The large one wants all ports busy: many chunks, or the ring, whose busiest port sends least. "
-            "No choice is best at both, so it pays to choose by size."
+            "Across, a ring of 12 nodes takes 22 steps; trees take 12 with two chunks and 24 with eight, so trees with "
+            "few chunks suit the small tensor. The large one wants all ports busy: many chunks, or the ring, whose "
+            "busiest port sends least. No choice is best at both, so it pays to choose by size."
         ),
     ),
 )

@@ -57,7 +57,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "An odd number of ranks was mirrored, too: its middle rank stays in place and is inner twice.",
+            "An odd number of ranks was mirrored, too: even ranks stay even, and those are the inner ones in both.",
             edit=("ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks", "ranks - 1 - rank"),
         ),
         Slip(

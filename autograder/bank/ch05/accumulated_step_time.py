@@ -71,7 +71,7 @@ EXERCISE = Build(
         ),
         Slip("The optimizer's update is missing: it takes `update_time`, once.", edit=(" + update_time", "")),
         Slip(
-            "The gradients are reduced once, at the end; yours never are.",
+            "Without `sync_every` there is one reduction; yours has none.",
             edit=("(micro_steps if sync_every else 1) * sync_time", "(micro_steps * sync_time if sync_every else 0)"),
         ),
         Slip(

@@ -85,7 +85,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The difference of the norms is the noise over the batch: scale it to one row.",
+            "The difference of the norms is not yet S: each holds S over its own batch.",
             edit=("max(noise, 0.0)", "max(small_norm_squared - large_norm_squared, 0.0)"),
         ),
         Slip("A negative estimate of the noise counts as 0.", edit=("max(noise, 0.0)", "noise")),

@@ -21,7 +21,7 @@ QUESTIONS = (
         "pass rank $r$ adds its own $g_r$, and the reduction averages $G + g_r$ over the ranks. The average of $G$ is "
         "$G$. So the gradient is right, and all reductions but the last were unnecessary.",
         slips={
-            1: "The ranks' numbers are added up before they are divided by the number of ranks: equal ones stay equal.",
+            1: "They are divided by the number of ranks, but also added up over them: equal numbers stay equal.",
             2: "DDP averages: it adds up and divides. The average of equal numbers is that number.",
             3: "The last reduction comes after the last micro-batch, so all ranks end with the same average.",
         },

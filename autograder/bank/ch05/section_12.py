@@ -78,8 +78,8 @@ QUESTIONS = (
         "changes rapidly at first, so that a large step leaves the neighborhood in which its gradient holds (Goyal et "
         "al. 2017).",
         slips={
-            1: "Adam corrects both moments for that. What is left at step 1 is the sign of the gradient: as long as an "
-            "update gets.",
+            1: "Adam corrects both moments for that. What is left at step 1 is the sign of the gradient: every "
+            "weight moves by the whole rate.",
             2: "A loss scale that is too high skips steps, by itself. Runs in bf16, which have no loss scale, warm up "
             "too.",
             3: "A low rate is slower. The steps are paid for a peak rate at which the run could not have begun.",

@@ -285,7 +285,7 @@ QUESTIONS = (
                 lambda: _fitting()[0],
                 tolerance=0,
                 slips=(
-                    Slip("Stage 3 fits on fewer ranks, but sends half as much again.", value=3),
+                    Slip("Stage 3 fits on fewer ranks, but sends a third more.", value=3),
                     Slip("Stage 1 needs all 16 ranks, and more ranks send a larger share.", value=1),
                     Slip("Replicas alone do not fit.", value=0),
                 ),
@@ -299,7 +299,7 @@ QUESTIONS = (
                     Slip("With one rank less it does not fit, by less than 1 GB.", value=lambda: _fitting()[1] - 1),
                     Slip("It fits on fewer, and fewer ranks send a smaller share.", value=16),
                     Slip(
-                        "That is stage 3, which sends half as much again.",
+                        "That is stage 3, which sends a third more.",
                         value=lambda: zero.min_ranks(13e9, 3, 80 * GB, 18 * GB),
                     ),
                 ),

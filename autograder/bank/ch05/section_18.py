@@ -92,7 +92,7 @@ QUESTIONS = (
         correct=0,
         derivation="`backward` returns when all gradients are averaged. The last bucket holds the first layer's "
         "gradient, which the backward pass computes last. Its all-reduce begins when there is nothing left to "
-        "compute, so no cap and no order can hide it. Only a smaller last bucket makes the gap shorter.",
+        "compute, so no cap and no order can hide it. A smaller last bucket or a faster transfer makes it shorter.",
         slips={
             1: "No optimizer waits for another rank: once its gradients are averaged, a rank steps by itself.",
             2: "The copies are the thin bars, half a millisecond each; the last one is made when the gap is over.",

@@ -87,7 +87,7 @@ EXERCISE = Build(
             edit=("stage >= 2", "stage == 2"),
         ),
         Slip(
-            "Everything is divided at every stage: that is stage 3.",
+            "All is divided from stage 1 on: that is stage 3.",
             edit=(
                 "params * (weights + gradients + optimizer)",
                 "params * (weight_bytes + gradient_bytes + optimizer_bytes) / (ranks if stage >= 1 else 1)",

@@ -164,7 +164,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "The reserve was ignored: a tenth of the memory stays free.",
+            "The reserve was ignored: the job says which share of the memory stays free.",
             edit=(
                 "(job.gpu_memory if limit is None else limit) * (1 - job.reserve)",
                 "job.gpu_memory if limit is None else limit",

@@ -134,20 +134,21 @@ DESIGNS = (
         LONG,
         "The model is small and its activations are not: TP times CP has to divide them by sixteen or more, unless "
         "the layers are recomputed, which takes longer than all messages of the best layouts together. It remains to "
-        "choose how much of the sixteen is TP and how much is CP. It cannot all be CP: with ZeRO-1, only TP divides "
-        "weights and gradients, and without it they leave too little room."
+        "choose how much of the sixteen is TP and how much is CP. It cannot all be CP: with ZeRO-1, only TP and "
+        "stages divide weights and gradients. Undivided they leave too little room, and two stages with CP 16 are too "
+        "slow."
         "\n\n"
         "TP all-reduces the whole activation in every layer and must stay inside the node; CP passes on keys and "
         "values only, which grouped-query attention keeps small, and may leave it. Together they gain: TP divides the "
-        "key-value heads, so each ring of CP carries less. The batch has only 32 sequences, so DP cannot grow, and "
-        "a pipeline has few micro-batches to fill it.",
+        "key-value heads, so each ring of CP carries less. Sixteen GPUs for a sequence leave DP 4 at most, and "
+        "with 32 sequences a pipeline has few micro-batches to fill it.",
     ),
     _design(
         "slow",
         "Lay out 13B behind slow links",
         SLOW,
         "A GPU's share of the port is about a two-hundredth of its NVLink bandwidth. Weights that cross it in every "
-        "micro-batch, as in ZeRO-3, are too slow, and so would be TP beyond the node, which the 40 heads rule out "
+        "micro-batch, as in ZeRO-3, do not pay, nor would TP beyond the node, which the 40 heads rule out "
         "anyway. What may cross is an activation between two stages, or gradients once a step."
         "\n\n"
         "With replicas inside a node and stages across nodes, gradients are first reduced on NVLink, and the ports "

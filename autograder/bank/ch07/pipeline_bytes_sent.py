@@ -61,7 +61,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "The chunks were ignored: with v of them there are v times as many boundaries.",
+            "The chunks were ignored: a rank sends for each of its v chunks.",
             edit=(
                 "messages * microbatches * activation_bytes",
                 "microbatches * activation_bytes * ((rank < ranks - 1) + (rank > 0))",

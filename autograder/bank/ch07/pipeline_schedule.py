@@ -255,7 +255,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "Every rank warms up like rank 0, so that all hold p micro-batches: rank r needs p - 1 - r.",
+            "Every rank warms up like rank 0 and holds too much: the warm-up gets shorter from rank to rank.",
             edits=(
                 ("else min(microbatches, ranks - 1 - rank)", "else min(microbatches, ranks - 1)"),
                 ("    warm_up = min(microbatches, ranks - 1 - rank)\n", "    warm_up = min(microbatches, ranks - 1)\n"),

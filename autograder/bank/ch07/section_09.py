@@ -31,10 +31,11 @@ QUESTIONS = (
             Landmark(100.0, "100", "twice the share"),
         ),
         slips=(
-            Slip("That is one typical deviation, 4 of 16. The largest of 64 deviations is larger.", value=20.0),
+            Slip("That is about one typical deviation, 4 of 16. The largest of 64 deviations is larger.", value=20.0),
             Slip("Chance does not even out that far: 16 expected rows scatter by about 4.", value=1.0),
             Slip(
-                "That would be 48 rows more, twelve typical deviations. Chance alone does not go that far.", value=300.0
+                "That would be dozens of rows more, where 4 are typical. Chance alone does not go that far.",
+                value=300.0,
             ),
         ),
         derivation=(

@@ -104,7 +104,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "Time inside an inner span is counted for the outer one as well: the stages add up to more than the whole.",
+            "Time inside an inner span is counted for the outer one as well, and too little is left for waiting.",
             program=each_span,
         ),
         Slip(

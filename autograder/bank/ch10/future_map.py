@@ -129,7 +129,7 @@ EXERCISE = Build(
             "the end of the ring",
             _full,
             4,
-            "A reservation is never torn: it goes on beyond the limit, the next begins at the front.",
+            "A reservation is never torn: it goes beyond the limit, and only then the cursor wraps.",
         ),
         Group(
             "empty slots",

@@ -45,7 +45,7 @@ QUESTIONS = (
         slips={
             1: "A Python number was recorded with the kernel: the replay does not see the new one.",
             2: "The rate changes at every step: every step would be a capture, and none a replay.",
-            3: "It can: Megatron and Transformer Engine capture layers, `torch.compile` whole steps.",
+            3: "It can: Megatron and Transformer Engine capture layers, and `torch.cuda.graph` takes whole steps.",
         },
     ),
 )

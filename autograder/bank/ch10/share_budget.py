@@ -85,7 +85,7 @@ EXERCISE = Build(
             ),
         ),
         Slip(
-            "`max_chunk` bounds each request, not only those of the queue... and 0 sets no limit.",
+            "A `max_chunk` of 0 sets no limit; here it left nobody a token.",
             edit=("max_chunk or missing", "max_chunk"),
         ),
         Slip("One request gets at most `max_chunk` tokens of a pass.", edit=("max_chunk or missing, ", "")),

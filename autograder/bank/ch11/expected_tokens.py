@@ -43,7 +43,7 @@ EXERCISE = Build(
             _near_one,
             "At acceptance 1 all k drafts are accepted, and one more token comes.",
         ),
-        listed("ends", _ends, "A pass gives one token whatever was drafted."),
+        listed("ends", _ends, "In any case, the pass adds one token of its own."),
     ),
     slips=(
         Slip(

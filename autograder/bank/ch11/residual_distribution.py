@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 
 from autograder.bank.ch11.shared import PAIR_CASES, PAIRS, apart, row
@@ -37,7 +38,8 @@ EXERCISE = Build(
     bonus=True,
     cases=PAIR_CASES,
     groups=(
-        *PAIRS[:2],
+        replace(PAIRS[0], hint="What p has more than q, over its sum."),
+        PAIRS[1],
         listed("equal or apart", _equal_or_apart, "Where p and q are equal nothing is left over: then p."),
     ),
     slips=(

@@ -27,7 +27,7 @@ QUESTIONS = (
                 value=lambda: speed(0.8, 4, 0.05),
             ),
             Slip(
-                "Verification is charged as five passes: below the ridge a pass costs less than its products.",
+                "Verification is charged as five passes: below the ridge a pass costs more than its products.",
                 value=lambda: speed(0.8, 4, 0.05, 5),
             ),
             Slip(

@@ -64,7 +64,7 @@ EXERCISE = Build(
             edit=("written += accepted + 1", "written += max(accepted, 1)"),
         ),
         Slip(
-            "The next round begins behind the target's token; behind the last draft are tokens that nobody wrote.",
+            "The next round begins behind the target's token; yours skips tokens there that nobody wrote.",
             edit=("written += accepted + 1", "written += draft_length + 1"),
         ),
         Slip(

@@ -55,7 +55,7 @@ QUESTIONS = (
         answer=lambda: rl.optimal_baseline(PI, Q),
         tolerance=0.005,
         slips=(
-            Slip("That is V, the expected reward: close, and not the best.", value=1.3),
+            Slip("That is V, the expected reward: good, and not the best.", value=1.3),
             Slip("That is the plain mean of the rewards.", value=2),
             Slip("That is no baseline.", value=0),
         ),

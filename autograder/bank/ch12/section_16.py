@@ -34,8 +34,8 @@ QUESTIONS = (
             Slip("That is lambda = 0: one TD error alone.", value=lambda: _first(0)),
             Slip("The discount is missing.", value=lambda: _first(0.95, 1.0)),
         ),
-        derivation="The TD errors are $-0.004$, $-0.002$ and $0.8$; each counts $0.99\\cdot 0.95$ times less "
-        "than the one before.",
+        derivation="The TD errors are $-0.004$, $-0.002$ and $0.8$; each counts $0.99\\cdot 0.95$ times as "
+        "much as the one before.",
     ),
     Choice(
         id="12-lambda-one",

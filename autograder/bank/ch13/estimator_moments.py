@@ -90,7 +90,7 @@ EXERCISE = Build(
             edit=("(value - mean) ** 2", "value**2"),
         ),
         Slip(
-            "That estimates KL(q||p): d is log p - log q.",
+            "d has the wrong sign: it is log p - log q.",
             edit=("kl_estimates(math.log(a), math.log(b))", "kl_estimates(math.log(b), math.log(a))"),
         ),
         Slip(

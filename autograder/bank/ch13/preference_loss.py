@@ -54,7 +54,7 @@ EXERCISE = Build(
         ),
         Slip("Chosen and rejected are swapped.", edit=("chosen - rejected", "rejected - chosen")),
         Slip(
-            "That is a hinge: the model of Bradley and Terry is a logarithm of a sigmoid.",
+            "That is a hinge: Bradley and Terry's loss is minus the log of a sigmoid.",
             edit=("-functional.logsigmoid(chosen - rejected)", "(1 - (chosen - rejected)).clamp(min=0)"),
         ),
         Slip("The loss is the mean over the pairs, not their sum.", edit=(".mean()", ".sum()")),

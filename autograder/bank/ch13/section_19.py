@@ -96,7 +96,7 @@ QUESTIONS = (
                 value=lambda: math.log(16),
             ),
             Slip("The fraction is (n - 1)/n, not 1.", value=lambda: math.log(16) - 1),
-            Slip("That is in bits.", value=lambda: math.log2(16) - 15 / 16),
+            Slip("That logarithm is in bits.", value=lambda: math.log2(16) - 15 / 16),
         ),
         derivation="The best of $n$ is drawn with density $n F^{n-1}$ against the reference, where $F$ is its rank "
         "between 0 and 1. $\\int_0^1 n F^{n-1} \\ln(n F^{n-1})\\, dF = \\ln n - (n-1)/n$. Ties make it less.",

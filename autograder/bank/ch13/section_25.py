@@ -74,8 +74,8 @@ QUESTIONS = (
         slips={
             1: "Each GPU reads twice as many bytes for a token, whatever the other half does.",
             2: "The caches halve, the weights do not: they are read whole by each copy.",
-            3: "A token passes one stage after the other, so it takes as long as reading all weights on one GPU, "
-            "unless eight batches are under way at once.",
+            3: "A token passes one stage after the other, so it takes as long as reading all weights on one GPU. "
+            "More batches bring no token sooner.",
         },
     ),
     Estimate(

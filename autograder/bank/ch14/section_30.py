@@ -36,7 +36,7 @@ QUESTIONS = (
             Slip("Some come to a border in every step: a step is about a hundredth of the grid's spacing.", value=0.01),
         ),
         derivation="A weight changes when its step crosses a border of the grid: with probability 0.000001 / 0.00012, "
-        "about 1 percent, near 0.02, and more often where weights are smaller and the grid is finer.",
+        "about 1 percent, near 0.02, and more often where weights are smaller and the grid is finer: 4 percent in all.",
     ),
     Choice(
         id="14-first-setting",

@@ -76,7 +76,7 @@ QUESTIONS = (
                 "wasted",
                 "$",
                 lambda: _month() * _young_waste() / 100,
-                ("That leaves out the writing, which costs just as much.", lambda: 30 * _crash()),
+                ("That leaves out the writing, which costs nearly as much.", lambda: 30 * _crash()),
                 ("The restarts are missing.", lambda: _month() * _young_waste(0) / 100),
             ),
         ),

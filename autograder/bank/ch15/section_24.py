@@ -55,7 +55,7 @@ QUESTIONS = (
         answer=saved_dollars,
         slips=(
             Slip(
-                "That is one percent of the bill: one point of 40 is 2.5 percent.",
+                "That is one percent of the bill: one point of 40 is more than that.",
                 value=lambda: 41 * saved_dollars() / 100,
             ),
         ),

@@ -49,7 +49,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "`peak` is the dense one already. You halved it, as if it were a peak with sparsity.",
+            "`peak` is the dense one already. You doubled it, to a peak with sparsity.",
             edit=("gpus * peak", "gpus * 2 * peak"),
         ),
         Slip(
