@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from textwrap import wrap
 
@@ -130,9 +131,14 @@ def _libraries() -> str:
 
 
 def _systems() -> str:
-    rows = [(f"**{one.name}**", *(getattr(one, name) for name in ASPECTS.values())) for one in SYSTEMS]
+    rows = [(f"**{one.name}**", *(_flags(getattr(one, name)) for name in ASPECTS.values())) for one in SYSTEMS]
     sources = "".join(f"- {one.name}: {one.read}\n" for one in SYSTEMS)
     return f"{table(('system', *ASPECTS), rows)}\nRead:\n\n{sources}"
+
+
+def _flags(text: str) -> str:
+    """A text whose command-line flags are code: as prose, their two hyphens would become a dash."""
+    return re.sub(r"--[\w-]+", r"`\g<0>`", text)
 
 
 def _quoted(name: str) -> str:
