@@ -151,11 +151,11 @@ PARALLELISM = (
         "B",
     ),
     Formula(
-        *("7.3", "Bubble fraction: idle over total time", r"\beta", "(p - 1)/(v*m + p - 1)"),
+        *("7.3", "Bubble fraction: idle over total time (v > 1: m a multiple of p)", r"\beta", "(p - 1)/(v*m + p - 1)"),
         *("ch07.pipeline.bubble_fraction", _PIPELINE, _STAGES),
     ),
     Formula(
-        *("7.3", "Bubble overhead: idle over useful time", "o", "(p - 1)/(v*m)"),
+        *("7.3", "Bubble overhead: idle over useful time (v > 1: m a multiple of p)", "o", "(p - 1)/(v*m)"),
         *("ch07.pipeline.bubble_overhead", _PIPELINE, _STAGES),
     ),
     Formula(

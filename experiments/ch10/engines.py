@@ -136,7 +136,7 @@ DEFAULTS = (
     Default(
         "vLLM",
         "overlap",
-        "the next pass is scheduled while the last one runs, except with a separate draft model",
+        "the next pass is scheduled while the last one runs, except with some drafts, such as n-gram lookup on the CPU",
         "0.19, 2026",
         "log of 0.19, 'Asynchronous scheduling is enabled.'; vllm/v1/core/sched/async_scheduler.py",
     ),

@@ -42,14 +42,14 @@ class Loss:
 
 _TRL = "TRL, grpo_config.py at 006d32c"
 _INDEX = "TRL, paper_index.md at 0fbbe3b"
-_PRIME = "prime-rl, docs/algorithms.md and default_loss_fn (loss.py) at 004274e"
+_PRIME = "docs/algorithms.md at 004274e; the bound: pull requests 3418, 3586"
 _VERL = "verl, core_algos.py at 26b5d6b"
 
 FAMILY = (
     Loss("REINFORCE", "none, batch", "-", "-", "-", "response", "Williams (1992)"),
     Loss("RLOO", "the others", "-", "-", "-", "response", "arXiv:2402.14740"),
     Loss("REINFORCE++", "batch", "batch std", "token", "clip", "token", f"arXiv:2501.03262; {_VERL}"),
-    Loss("PPO", "critic", "batch std", "token", "clip .2", "token", "arXiv:1707.06347"),
+    Loss("PPO", "critic", "batch std", "token", "clip .2", "token", "arXiv:1707.06347; divided in OpenAI Baselines"),
     Loss("GRPO (2024)", "group", "group std", "token", "clip", "response", "arXiv:2402.03300"),
     Loss("Dr. GRPO", "group", "-", "token", "clip", "constant", f"arXiv:2503.20783; {_TRL}"),
     Loss("DAPO", "group", "group std", "token", "clip .2/.28", "token", f"arXiv:2503.14476; {_INDEX}"),
@@ -58,7 +58,7 @@ FAMILY = (
     Loss("SAPO", "group", "group std", "token", "gate 1/1.05", "response", "arXiv:2511.20347; Trinity-RFT 0.4.0"),
     Loss("MaxRL", "group", "group mean", "token", "any", "any", f"arXiv:2602.02710; {_TRL}"),
     Loss("TRL, default", "group", "group std", "token", "clip .2", "token", _TRL),
-    Loss("prime-rl, default", "group", "-", "token", "mask |p - q| > .2", "token", _PRIME),
+    Loss("prime-rl, default", "group", "-", "token", "mask |p - q| > .3", "token", _PRIME),
 )
 
 # One answer under each bound
@@ -106,7 +106,7 @@ def bound_scene(step: int) -> Scene:
     titles = (
         "PPO, GRPO, DAPO: clip",
         "CISPO: capped weight",
-        "IcePop: mask",
+        "mask on both sides",
         "SAPO: gate",
         "GSPO: one ratio",
     )

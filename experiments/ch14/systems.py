@@ -92,7 +92,7 @@ SYSTEMS = (
         "vLLM",
         "two pools, asynchronous",
         "NCCL broadcast; a file system for LoRA",
-        "tokens whose ratio is far from 1 are masked",
+        "tokens whose probability is far from the writer's are masked",
         "docs/overview.md (04814b2), docs/algorithms.md (004274e), 2026",
     ),
 )

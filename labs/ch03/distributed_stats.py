@@ -46,6 +46,6 @@ def distributed_softmax(x: torch.Tensor) -> torch.Tensor:
     Returns:
         As many elements as ``x``; over all ranks they sum to 1.
 
-    Source: Milakov and Gimelshein (2018), arXiv:1805.02867 (the two-pass form).
+    Source: Milakov and Gimelshein (2018), arXiv:1805.02867, algorithm 2 (safe softmax).
     """
     raise NotImplementedError("03-distributed-softmax: not written yet")

@@ -1,5 +1,5 @@
 # Generated from solutions/ch12/policy_repairs.py by make stubs. Write the bodies; names and signatures stay.
-"""Two training loops of chapter 12, each of which came with a line missing."""
+"""A training loop and a loss of chapter 12, each of which came with one call missing."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def distributed_softmax(x: torch.Tensor) -> torch.Tensor:
     Returns:
         As many elements as ``x``; over all ranks they sum to 1.
 
-    Source: Milakov and Gimelshein (2018), arXiv:1805.02867 (the two-pass form).
+    Source: Milakov and Gimelshein (2018), arXiv:1805.02867, algorithm 2 (safe softmax).
     """
     largest = x.max() if x.numel() else x.new_tensor(-torch.inf)
     dist.all_reduce(largest, dist.ReduceOp.MAX)

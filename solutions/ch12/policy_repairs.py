@@ -1,4 +1,4 @@
-"""Two training loops of chapter 12, each of which came with a line missing."""
+"""A training loop and a loss of chapter 12, each of which came with one call missing."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ CALCULATORS = (
         sheets.pipeline,
         "A pipeline",
         "7.3",
-        "Equal stages and instant messages.",
+        "Equal stages and instant messages; with several chunks, micro-batches in a multiple of the stages.",
         {
             "stages": Number(8, "", 1),
             "microbatches": Number(32, "", 1),

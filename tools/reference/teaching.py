@@ -167,7 +167,7 @@ def works() -> list[Work]:
     result = [
         Work("functions and repairs", f"{functions}, {points:g} points", functions_hours, "point", round(points)),
         Work("questions", f"{questions}", questions_hours, "question", questions),
-        Work("designs, with their reasons", f"{designs}", designs_hours, "design", designs),
+        Work("designs, without their reasons", f"{designs}", designs_hours, "design", designs),
     ]
     for system in bank.systems():
         number = graded_levels(system)
