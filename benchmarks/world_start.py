@@ -29,13 +29,13 @@ ROOT = Path(__file__).resolve().parent.parent
 #: What is aimed at: a warm world over spawn, and seconds of the first world after the page's own import of torch.
 MOST_RATIO, MOST_FIRST = 1 / 15, 0.3
 
-#: A page's first cell and its first world; prints the seconds of both.
+#: A page's first cells and its first world; prints the seconds of both.
 FIRST = """
 import json, time
 began = time.perf_counter()
-import torch
 from rankzero import world
 world.prepare()
+import torch
 ready = time.perf_counter()
 def all_reduce():
     import torch.distributed as dist
@@ -100,7 +100,7 @@ def torchrun(ranks: int) -> None:
 
 
 def first(ranks: int) -> tuple[float, float]:
-    """Seconds of a page's first cell in a fresh interpreter, and of its first world."""
+    """Seconds of a page's first cells in a fresh interpreter, and of its first world."""
     code = FIRST.replace("RANKS", str(ranks))
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     imported, ran = json.loads(done.stdout)
@@ -119,11 +119,11 @@ def rows(ranks: int, warm: float, spawned: float, launched: float, imported: flo
             fair="Both begin with a fresh interpreter and end with the result.",
         ),
         Row(
-            "first world of a kernel, after the page's first cell",
-            *(ran, "s", "that cell, which imports torch", imported),
+            "first world of a kernel, after the page's first cells",
+            *(ran, "s", "those cells, which import torch", imported),
             fair="The wait that a reader adds to the import which the page needs anyway.",
             most=MOST_FIRST,
-            missed_by="The process that ranks are forked from imports torch itself, and begins when the cell is done.",
+            missed_by="The process that ranks are forked from imports torch beside the cells, and more of it.",
         ),
     ]
 
