@@ -28,7 +28,7 @@ ESTIMATES = {
 SLIPS = {
     ("01-gpt3-bill", 0): {26_280},
     ("01-llama2-mfu", 0): {0.217, 0.145},
-    ("01-attention-share", 0): {28.4},
+    ("01-attention-share", 0): {56.9},
     ("01-chinchilla-size", 0): {4.8e21, 1.70e11},
     ("01-moe-two-sizes", 0): {2.80e23, 2.58e22},
     ("01-group-count", 0): {16, 1024, 128},
