@@ -98,7 +98,7 @@ class Method:
 METHODS = (
     Method("Q-learning, DQN", "Q(s, a)", "anybody's", "not here: too many actions"),
     Method("REINFORCE", "policy", "its own, once", "12.1, 12.18; RLOO in 13.20"),
-    Method("actor-critic, A2C", "policy and V", "its own, once", "12.4, 12.18"),
+    Method("actor-critic, A2C", "policy and V", "its own, once", "12.4, 12.8"),
     Method("PPO", "policy and V", "its own, some steps", "12.7; with text in 13.18"),
     Method("GRPO and after", "policy", "its own, some steps", "13.7; all of them in 13.23"),
     Method("DPO", "policy", "fixed pairs", "13.22"),

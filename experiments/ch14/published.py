@@ -174,7 +174,7 @@ SETTINGS = (
     Setting(
         "NeMo RL",
         "main, 2026",
-        "policy.generation.colocated.enabled=true",
+        "policy.generation: backend=vllm, colocated.enabled=true",
         "hybrid",
         "synchronous",
         "docs/guides/async-grpo.md, docs/guides/checkpoint-engine-refit.md",

@@ -53,7 +53,7 @@ SYSTEMS = (
     System(
         "TRL",
         "Accelerate: DeepSpeed, FSDP",
-        "vLLM",
+        "vLLM (GRPO: with use_vllm, else Transformers)",
         "GRPO: vLLM colocated; AsyncGRPO: a server",
         "vLLM's weight transfer over NCCL",
         "AsyncGRPO: max_staleness",
@@ -72,9 +72,9 @@ SYSTEMS = (
         "NeMo RL",
         "DTensor, Megatron",
         "vLLM, SGLang, Megatron",
-        "colocated in turn; async_grpo: two pools",
+        "colocated in turn; async_grpo: two pools (Megatron: or one)",
         "NCCL broadcast; shard to shard; NIXL; only what changed",
-        "max_trajectory_age_steps drops; importance weights",
+        "max_trajectory_age_steps: training waits; importance weights",
         "guides 'Train with Async GRPO' and 'Weight Refit', 2026",
     ),
     System(

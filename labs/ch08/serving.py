@@ -123,7 +123,7 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
         token_times: when each output token was sent, on the same clock; at least one time, finite, none before
             ``arrival`` or before the time in front of it.
 
-    Source: the definitions of vLLM's ``benchmark_serving``.
+    Source: the definitions of ``vllm bench serve`` (vLLM, ``vllm/benchmarks/serve.py``).
     """
     checks.finite(arrival=arrival, token_times=token_times)
     checks.require(len(token_times) > 0, "hold at least one time", token_times=token_times)

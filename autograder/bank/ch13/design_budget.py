@@ -45,9 +45,9 @@ QUESTIONS = (
         simulate=spent,
         derivation=(
             "All three choices spend nats to gain score, and the score stays honest for a few of them only. A short "
-            "training hardly leaves the reference, so at first the price makes no difference. A long run needs one: it "
-            "holds the actor where the reward still agrees with the judge, and more iterations make it better there "
-            "instead of taking it further."
+            "training hardly leaves the reference, so after two iterations no price is best, if by little. A long run "
+            "needs one: it holds the actor where the reward still agrees with the judge, and more iterations make it "
+            "better there instead of taking it further."
             "\n\n"
             "Best of four is the only way up from there, with fewer iterations and the highest price. It goes a "
             "nat or two further by itself, so training should have stopped short. Best of sixteen goes too far: it "

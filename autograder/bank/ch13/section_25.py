@@ -48,7 +48,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="What is left on the GPUs is 4 bytes for each parameter of policy and critic, and 2 for those of "
-        "the reference and the reward model: 59 GB on each GPU. The host holds 943 GB, and every step moves them.",
+        "the reference and the reward model: 59 GB on each GPU. The host holds 943 GB. In every step its processors "
+        "update them, or all of them cross PCIe and come back.",
         slips={
             1: "Weights and gradients of two, weights of two more: 12 bytes times 70.6 billion, 106 GB on each GPU.",
             2: "The policy's own optimizer is 847 GB, more than all eight GPUs have.",
@@ -83,7 +84,7 @@ QUESTIONS = (
         title="When tensor parallelism sends more",
         section="13.25",
         bonus=True,
-        label="tokens of a step at which tensor parallelism sends as many bytes as ZeRO-3",
+        label="tokens of a pass at which tensor parallelism sends as many bytes as ZeRO-3",
         unit="tokens",
         answer=crossing,
         factor=3.0,
