@@ -21,8 +21,7 @@ def importance_weights(
     """How much likelier the target policy is to write each token than the policy that wrote it.
 
     The weight of a token is ``exp(target - behaviour)``. With the weight of a whole response, averages over what
-    the behaviour policy wrote are averages under the target; a token's own weight corrects the choice of that token
-    alone.
+    the behaviour policy wrote are averages under the target; a token's own weight corrects the choice of that token.
 
     Args:
         target: log-probabilities of the tokens of one response under the policy that is to be trained; finite.
