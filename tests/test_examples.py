@@ -10,7 +10,7 @@ import pytest
 
 from tools.common import ROOT
 
-ROOMS = ("rankzero", "solutions", "experiments", "autograder", "tools", "demos")
+ROOMS = ("rankzero", "solutions", "experiments", "autograder", "tools")
 EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
 
 
@@ -27,5 +27,6 @@ def has_example(path) -> bool:
 @pytest.mark.parametrize("room", ROOMS)
 def test_examples_are_right(room):
     """Kills a formula that was mended and left its example behind."""
-    wrong = [name for name in modules(room) if doctest.testmod(importlib.import_module(name)).failed]
-    assert wrong == []
+    found = {name: doctest.testmod(importlib.import_module(name)) for name in modules(room)}
+    assert sum(one.attempted for one in found.values()) >= len(found) > 0
+    assert [name for name, one in found.items() if one.failed] == []
