@@ -39,7 +39,7 @@ class Settings:
         discount: gamma.
         gae_lambda: lambda.
         clip: epsilon; ``UNCLIPPED`` for no clipping.
-        rate: learning rate of Adam. It and ``clip`` fall linearly to 0.
+        rate: learning rate of Adam. It and ``clip`` fall linearly towards 0.
         max_grad_norm: limit of all gradients together; None for no limit.
         cutoffs_end: the mistake: treat a cut-off like a termination.
         environments: number of environments run side by side.

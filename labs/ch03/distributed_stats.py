@@ -30,7 +30,8 @@ def distributed_argmax(x: torch.Tensor) -> tuple[float, int, int]:
     candidate.
 
     Args:
-        x: this rank's elements, 1-D, without nan; may be empty on some ranks, but not on all. Unchanged afterwards.
+        x: this rank's elements, 1-D, without nan, each exact as a float64; may be empty on some ranks, but not on all.
+            Unchanged afterwards.
     """
     raise NotImplementedError("03-distributed-argmax: not written yet")
 

@@ -57,8 +57,8 @@ class ShardedAdamW:
     all-gather, of the updated weights.
 
     Args:
-        parameters: of the model, all of one type, the same weights on every rank. Those that need no gradient are left
-            alone; P counts the others, of which there is at least one.
+        parameters: of the model, all of one type, the same weights on every rank. Those that need no gradient stay
+            as they are; P counts the others, of which there is at least one.
         lr: learning rate.
         betas: decay of the first and of the second moment.
         eps: added to the root of the second moment.

@@ -88,7 +88,7 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
     are divided by it and rounded to the nearest integer (ties to even).
 
     Args:
-        x: [..., d], float.
+        x: [..., d], float32 or float64: in 16 bits a quotient may round beyond the largest integer.
         bits: of an integer, from 2 to 8.
 
     Returns:

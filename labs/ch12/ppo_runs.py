@@ -14,8 +14,8 @@ def train_cartpole(policy: nn.Module, value: nn.Module, steps: int, seed: int) -
 
     Settings that work: 8 environments and 32 steps of each in an iteration; 20 epochs over these 256 steps as one
     minibatch; discount 0.98 and lambda 0.8; Adam with eps 1e-5; its learning rate, 1e-3, and the clip range, 0.2, fall
-    linearly to 0 over the iterations; the critic's targets are advantages plus values, and its error has a weight of
-    0.5; gradients are limited to a norm of 0.5.
+    linearly towards 0 over the iterations; the critic's targets are advantages plus values, and its error has a weight
+    of 0.5; gradients are limited to a norm of 0.5.
 
     Take environments from ``gymnasium.make_vec`` or ``gymnasium.make``, and read no meaning into the four numbers: the
     milestone plays each try in a CartPole-v1 of its own, which shows the state rotated and may exchange the actions.

@@ -157,7 +157,8 @@ def shard_boxes(shape: tuple[int, int], layout: str) -> list[Box]:
     turn: rank r has slice r mod 2. ``"rows2:2"``: as many, each copied to neighbours: rank r has slice r div 2.
 
     Raises:
-        ValueError: the word is not ``rows`` or ``columns``, a number from 1 on, and perhaps ``x`` or ``:`` and another.
+        ValueError: the word is not ``rows`` or ``columns``, a number from 1 to 99, and perhaps ``x`` or ``:`` and
+            another.
     """
     match = re.fullmatch(r"(rows|columns)([1-9]\d?)(?:([x:])([1-9]\d?))?", layout)
     if not match:

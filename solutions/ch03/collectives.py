@@ -92,7 +92,7 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     Only messages are used; a rank's own block does not travel, and neither do empty blocks.
 
     Args:
-        blocks: one 1-D tensor per rank, of one type and any lengths; unchanged afterwards.
+        blocks: one contiguous 1-D tensor per rank, of one type and any lengths; unchanged afterwards.
 
     Returns:
         One 1-D tensor per rank, new tensors.

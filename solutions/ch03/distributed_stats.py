@@ -32,7 +32,8 @@ def distributed_argmax(x: torch.Tensor) -> tuple[float, int, int]:
     candidate.
 
     Args:
-        x: this rank's elements, 1-D, without nan; may be empty on some ranks, but not on all. Unchanged afterwards.
+        x: this rank's elements, 1-D, without nan, each exact as a float64; may be empty on some ranks, but not on all.
+            Unchanged afterwards.
     """
     mine = torch.tensor([0.0, -1.0], dtype=torch.float64)  # value, index: float64 is exact up to 2**53
     if x.numel():

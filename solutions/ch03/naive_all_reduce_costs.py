@@ -1,4 +1,4 @@
-"""What the two naive all-reduces of :mod:`.naive_all_reduces` cost in time. Standard library only."""
+"""What the two naive all-reduces of :mod:`experiments.ch03.naive_all_reduces` cost in time. Standard library only."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 
 from rankzero import checks
 
@@ -55,7 +55,8 @@ def parse_topology(text: str) -> Topology:
     if start is None:
         raise ValueError("text must hold the matrix of nvidia-smi topo -m, found no row of device names")
     columns = re.findall(_COLUMNS, lines[start])
-    devices = re.split(_COLUMNS, lines[start])[0].split()
+    head = re.split(_COLUMNS, lines[start])[0]
+    devices, gap = head.split(), len(head) - len(head.rstrip("\t"))
     rows: dict[str, str] = {}
     for line in lines[start + 1 :]:
         name, _, rest = " ".join(line.split(maxsplit=1)).partition(" ")
@@ -65,7 +66,7 @@ def parse_topology(text: str) -> Topology:
     for name in devices:
         if name not in rows:
             raise ValueError(f"the matrix must have a row for each device, found none for {name}")
-        codes, cells = _cells(rows[name], len(devices))
+        codes, cells = _cells(rows[name], len(devices), gap)
         if len(codes) < len(devices):
             raise ValueError(f"the row of {name} must have {len(devices)} codes, got {len(codes)}")
         links[name] = dict(zip(devices, codes, strict=True))
@@ -109,11 +110,15 @@ def _is_header(words: Sequence[str]) -> bool:
     return is_gpu and not (len(words) > 1 and (words[1] == "X" or _CODE.fullmatch(words[1])))
 
 
-def _cells(row: str, count: int) -> tuple[list[str], list[str]]:
-    """The first ``count`` words of a row, and the cells after them: separated by tabs where there are any."""
-    words = row.split(maxsplit=count)
-    rest = words[count].strip() if len(words) > count else ""
-    return words[:count], [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split()
+def _cells(row: str, count: int, gap: int) -> tuple[list[str], list[str]]:
+    """The first ``count`` words of a row, and the cells after them: separated by tabs where there are any.
+
+    Between tabs a cell may be empty; ``gap`` tabs come before the first.
+    """
+    words = list(islice(re.finditer(r"\S+", row), count))
+    rest = row[words[-1].end() :].strip(" ").removeprefix("\t" * gap) if words else ""
+    codes = [word.group() for word in words]
+    return codes, [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split()
 
 
 def _check_pairs(links: Mapping[str, Mapping[str, str]]) -> None:

@@ -103,7 +103,8 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
         step: counted from 1; it may lie beyond ``total``.
         peak: the learning rate at step ``warmup``; positive.
         warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; from 0 (no warm-up) to ``total``.
-        total: the step at which ``minimum`` is reached, at least 1; later steps keep it.
+        total: the step at which ``minimum`` is reached (a step later, where the warm-up lasts until then), at least 1;
+            later steps keep it.
         minimum: from 0 to ``peak``.
 
     Source: Loshchilov and Hutter (2017), arXiv:1608.03983; the schedule of Llama 3 405B, arXiv:2407.21783, section 3.4.
@@ -180,7 +181,7 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
 def largest_stable_rate(delay: int, curvature: float = 1.0) -> float:
     """The learning rate below which :func:`delayed_sgd` converges: ``2 sin(pi / (2 (2 delay + 1))) / curvature``.
 
-    At this rate a pair of roots of ``z**(delay + 1) - z**delay + learning_rate * curvature`` reaches the unit circle.
+    At this rate a root of ``z**(delay + 1) - z**delay + learning_rate * curvature`` reaches the unit circle.
     """
     return 2 * math.sin(math.pi / (2 * (2 * delay + 1))) / curvature
 

@@ -48,7 +48,7 @@ class ParameterServer:
         A gradient with too much staleness changes nothing, neither the weights nor the version.
 
         Args:
-            version: of the weights that the gradient was computed with; not negative, nor above the newest.
+            version: of the weights that the gradient was computed with, as :meth:`pull` returned it; not negative.
             gradient: as many numbers as there are weights.
         """
         checks.count(0, version=version)

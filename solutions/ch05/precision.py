@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from rankzero import checks
 
-#: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
+#: The largest finite float32. A :class:`LossScaler` never grows beyond it, because a real run's scale is a float32.
 FLOAT32_MAX = 3.4028234663852886e38
 
 
@@ -83,8 +83,8 @@ def _check_factors(growth_factor: float, backoff_factor: float) -> None:
 
 
 class LossScaler:
-    """Dynamic loss scaling, one step at a time: the rule of :func:`dynamic_loss_scale`, with factors and a floor, as an
-    object with a state.
+    """Dynamic loss scaling, one step at a time: the rule of :func:`dynamic_loss_scale`, with factors, a floor and the
+    ceiling of float32, as an object with a state.
 
     A training step multiplies the loss (:meth:`scale_loss`), runs the backward pass, divides the gradients and looks
     for inf and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and calls :meth:`update` last.
@@ -175,7 +175,7 @@ class LossScaler:
         """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
 
         Args:
-            state: as it was saved; its scale is not below the floor.
+            state: as it was saved; its scale is not below its own ``min_scale``, if it has one.
         """
         checks.positive(scale=state["scale"])
         checks.count(growth_interval=state["growth_interval"])

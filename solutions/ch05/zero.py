@@ -145,7 +145,7 @@ def min_ranks(
 ) -> int | None:
     """The fewest ranks on which the model states and ``other`` fit into ``memory``; None when no number is enough.
 
-    States that fill the memory exactly fit: sums that differ by less than one part in 1e12 count as equal. Where
+    States that fill the memory exactly fit: one part in 1e12 counts as rounding. Where
     ranks slice a part of the states and the rest alone fills the memory, no number is enough.
 
     Args:

@@ -29,11 +29,11 @@ Split = tuple[int, int, int, int]
 def candidates(job: Job) -> list[Layout]:
     """Every layout that divides the job evenly.
 
-    TP stays inside a node and divides the heads; it divides the key-value heads or is a multiple of them. CP is 1, or
+    TP divides the GPUs of a node and the heads; it divides the key-value heads or is a multiple of them. CP is 1, or
     cuts the sequence into 2 CP equal parts and leaves at least 4,096 tokens on a rank. PP is at most the layers. DP
     takes the remaining GPUs, and the batch is a multiple of DP micro-batches. EP divides the experts and DP. ZeRO-3 is
-    tried without a pipeline only. There are 1, 2 or 4 chunks: more than 1 where the micro-batches are a multiple of PP
-    and every rank has a layer for each chunk. Every layout is tried with and without recomputation.
+    tried without a pipeline only. There are 1, 2 or 4 chunks: more than 1 in a pipeline whose micro-batches are a
+    multiple of PP, with a layer for each chunk on every rank. Every layout is tried with and without recomputation.
     """
     layouts = []
     for tp, cp, pp, dp in splits(job.gpus):
@@ -60,7 +60,7 @@ def broken_rule(split: Split, job: Job) -> str:
     tp, cp, pp, dp = split
     model = job.model
     rules = {
-        "TP leaves the node": tp > job.gpus_per_node,
+        "TP leaves the node": job.gpus_per_node % tp,
         "TP does not divide the heads": model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads),
         "CP cuts the sequence too short": cp > 1 and (job.sequence % (2 * cp) or job.sequence // cp < LEAST_TOKENS),
         "more stages than layers": pp > model.layers,
@@ -84,9 +84,10 @@ def step_parts(layout: Layout, job: Job, replicas_inside: bool = False) -> dict[
     For each micro-batch: ``compute`` of the slowest stage, and the messages of its layers, which nothing hides: ``TP``
     (4 all-reduces of a layer, 6 with recomputation), ``CP`` (keys and values go round a ring 2 times, or 3), ``EP``
     (4 all-to-alls, or 6), ``PP`` (an activation and a gradient for each chunk). ``idle`` is the pipeline's idle time.
-    ``DP`` is what gathering weights and scattering gradients takes beyond the compute that hides it: two thirds of a
-    micro-batch's time once a step. ZeRO-2 scatters gradients after every micro-batch, and ZeRO-3 gathers weights in
-    every one as well. Each group has the bandwidth that its place on the nodes gives it, by ``bandwidths``; ranks are
+    ``DP`` is what gathering weights and scattering gradients takes beyond the compute that hides it. ZeRO-1 does both
+    once a step, beside two thirds of a micro-batch's time; ZeRO-2 scatters gradients after every micro-batch, each time
+    beside as much. ZeRO-3 gathers weights twice and scatters gradients in every micro-batch, beside all of its time
+    (5.6). Each group has the bandwidth that its place on the nodes gives it, by ``bandwidths``; ranks are
     numbered with TP innermost, then CP, EP, PP and DP.
 
     Args:
@@ -192,7 +193,8 @@ def _others(ranks: int) -> float:
 def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, rates: Mapping[str, float]) -> float:
     """Seconds of data-parallel communication that compute does not hide.
 
-    Whole gradients are reduced once a step, slices of them (ZeRO-2 and 3) after every micro-batch.
+    Whole gradients are reduced once a step, slices of them (ZeRO-2 and 3) after every micro-batch. A scatter takes as
+    long as a gather.
     """
     shared, experts = parameters_on_gpu(layout, model)
     ranks = layout.dp * layout.cp

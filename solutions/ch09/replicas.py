@@ -79,7 +79,8 @@ class Replica:
         model: its shape.
         gpu: of which kind the GPUs are.
         gpus: how many.
-        weight_element: bytes of a weight; with 1, products run at the GPU's 8-bit peak, with 2 at its bf16 peak.
+        weight_element: bytes of a weight; with 1, products run at the GPU's 8-bit peak, with 2, or where it has
+            none, at its bf16 peak.
     """
 
     model: Model

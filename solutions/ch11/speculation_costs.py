@@ -40,8 +40,12 @@ def break_even_batch(acceptance: float, draft_length: int, draft_cost: float, cr
     """The batch at which speculation neither helps nor hurts; at most ``critical_batch``.
 
     There ``v = expected_tokens - k c``, and v is ``batch (k + 1) / critical_batch``.
+
+    Raises:
+        ValueError: v is below 1, so that speculation helps at no batch.
     """
     worth = expected_tokens(acceptance, draft_length) - draft_length * draft_cost
+    checks.require(worth >= 1, "gain at some batch", acceptance=acceptance, draft_cost=draft_cost)
     return worth * critical_batch / (draft_length + 1)
 
 

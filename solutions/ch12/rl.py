@@ -264,6 +264,8 @@ def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -
     """
     lengths = [len(predictions), len(returns)]
     checks.require(min(lengths) == max(lengths) > 0, "be equal and positive", lengths=lengths)
+    if min(returns) == max(returns):
+        return math.nan
     whole = _variance(returns)
     left = _variance([g - v for g, v in zip(returns, predictions, strict=True)])
     return 1 - left / whole if whole > 0 else math.nan

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -86,7 +87,12 @@ def _save(job: Any, disk: Any) -> None:
     disk.write("draft", hashlib.sha256(content).digest() + content)
     disk.sync("draft")
     disk.rename("draft", name)
-    for old in _checkpoints(disk)[: -job.keep]:
+    _drop(disk, _checkpoints(disk)[: -job.keep])
+
+
+def _drop(disk: Any, names: Iterable[str]) -> None:
+    """Delete these files."""
+    for old in names:
         disk.remove(old)
 
 
@@ -108,12 +114,19 @@ def _read(disk: Any, name: str) -> dict[str, Any] | None:
 
 
 def _resume(job: Any, disk: Any) -> None:
-    """Load the newest checkpoint that every rank can read; if there is none, the job is new."""
-    states = [state for name in _checkpoints(disk) if (state := _read(disk, name)) is not None]
-    newest = _agreed([state["done"] for state in states], job)
-    for state in states:
-        if state["done"] == newest:
-            _load(job, state)
+    """Load the newest checkpoint that every rank can read; if there is none, the job is new.
+
+    Damaged ones are dropped, those that another rank lacks, and the oldest: a save that was killed after it renamed its
+    file has left one too many.
+    """
+    names = _checkpoints(disk)
+    states = {name: state for name in names if (state := _read(disk, name)) is not None}
+    newest = _agreed([state["done"] for state in states.values()], job)
+    kept = [name for name, state in states.items() if state["done"] <= newest][-job.keep :]
+    for name in kept:
+        if states[name]["done"] == newest:
+            _load(job, states[name])
+    _drop(disk, [name for name in names if name not in kept])
 
 
 def _agreed(mine: list[int], job: Any) -> int:

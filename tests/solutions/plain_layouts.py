@@ -23,7 +23,7 @@ def candidates(job):
     """Every layout whose sizes divide the job."""
     model, found = job.model, []
     sizes = [d for d in range(1, job.gpus + 1) if job.gpus % d == 0]
-    for tp, cp, pp in product([d for d in sizes if d <= job.gpus_per_node], sizes, sizes):
+    for tp, cp, pp in product([d for d in sizes if job.gpus_per_node % d == 0], sizes, sizes):
         dp, rest = divmod(job.gpus, tp * cp * pp)
         if rest or pp > model.layers or model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads):
             continue

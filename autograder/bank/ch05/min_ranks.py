@@ -181,7 +181,7 @@ EXERCISE = Build(
             edit=("math.ceil((everything - kept) / room * (1 - _SLACK))", "math.floor((everything - kept) / room) + 1"),
         ),
         Promise(
-            "sums that differ by less than one part in 1e12 count as equal",
+            "one part in 1e12 counts as rounding",
             edit=("_SLACK = 1e-12", "_SLACK = 0.0"),
         ),
         Promise("None when no number is enough", edit=("        return None\n", "        return 1\n")),

@@ -98,6 +98,14 @@ def test_without_a_header_there_is_no_matrix(text):
         parse_topology(text)
 
 
+def test_cells_that_are_empty_keep_their_columns():
+    """As on a machine that knows no affinity: what follows is the "GPU NUMA ID"."""
+    header = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+    assert parse_topology(header + "GPU0\t X \t\t\t\tN/A\n") == Topology(("GPU0",), {"GPU0": {}}, {}, {})
+    assert parse_topology(header + "GPU0\t X \t\t0\t\tN/A\n") == Topology(("GPU0",), {"GPU0": {}}, {}, {"GPU0": "0"})
+    assert parse_topology(header + "GPU0\t X \t0-7\t0\t\tN/A\n").cpus == {"GPU0": "0-7"}
+
+
 def test_the_published_example():
     text = (
         "\x1b[4m\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"

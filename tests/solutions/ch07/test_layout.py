@@ -184,7 +184,7 @@ def pruned_again(job: Job) -> tuple[int, Counter[str]]:
         dp, rest = divmod(job.gpus, tp * cp * pp)
         if rest or not dp:
             continue
-        if tp > job.gpus_per_node:
+        if job.gpus_per_node % tp:
             found["TP leaves the node"] += 1
         elif model.heads % tp or max(tp, model.kv_heads) % min(tp, model.kv_heads):
             found["TP does not divide the heads"] += 1

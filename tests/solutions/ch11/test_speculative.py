@@ -301,6 +301,12 @@ def test_speculation_loses_in_large_batches():
     assert costs.batched_speedup(0.8, 4, 0.05, even, RIDGE) == pytest.approx(1)
 
 
+def test_drafts_that_cost_more_than_they_bring_pay_at_no_batch():
+    assert costs.batched_speedup(0.1, 4, 0.2, 1, RIDGE) < 1
+    with pytest.raises(ValueError, match="acceptance"):
+        costs.break_even_batch(0.1, 4, 0.2, RIDGE)
+
+
 def test_above_the_ridge_every_position_costs():
     assert costs.verification_cost(2 * RIDGE, 3, RIDGE) == pytest.approx(4)
     assert costs.verification_cost(1, 3, RIDGE) == 1

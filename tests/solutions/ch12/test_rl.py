@@ -342,6 +342,7 @@ def test_explained_variance():
     assert explained_variance((11, 12, 13), (1, 2, 3)) == 1
     assert explained_variance((0, 0), (1, 3)) == 0
     assert math.isnan(explained_variance((0, 1), (2, 2)))
+    assert math.isnan(explained_variance((0, 1, 2), (0.1, 0.1, 0.1)))  # whose mean is not quite 0.1
     with pytest.raises(ValueError, match="equal and positive"):
         explained_variance((), ())
 
