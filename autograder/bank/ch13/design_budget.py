@@ -46,8 +46,9 @@ QUESTIONS = (
         derivation=(
             "All three choices spend nats to gain score, and the score stays honest for a few of them only. A short "
             "training hardly leaves the reference, so after two iterations no price is best, if by little. A long run "
-            "needs one: it holds the actor where the reward still agrees with the judge, and more iterations make it "
-            "better there instead of taking it further."
+            "needs one: at 0.1 or 0.2 it holds the actor where the reward still agrees with the judge, and more "
+            "iterations make it better there instead of taking it further. At 0.05 they still take it too far, and at "
+            "0.5 it stays too near to gain much."
             "\n\n"
             "Best of four is the only way up from there, with fewer iterations and the highest price. It goes a "
             "nat or two further by itself, so training should have stopped short. Best of sixteen goes too far: it "

@@ -122,10 +122,12 @@ QUESTIONS = (
                 slips=(
                     Slip("Gradients and activations are allocated, not copied.", value=_copied_all),
                     Slip("The weights are there already.", value=lambda: _use(2, "resident")),
-                    Slip("The weights are there already.", value=lambda: 28 * LLAMA3_70B.parameters / 64 / GB),
-                    Slip(
-                        "The weights are there already, and gradients are allocated, not copied.",
-                        value=lambda: 32 * LLAMA3_70B.parameters / 64 / GB,
+                    *(
+                        Slip(
+                            "The weights are there already, and gradients are allocated, not copied.",
+                            value=lambda each=each: each * LLAMA3_70B.parameters / 64 / GB,
+                        )
+                        for each in (28, 32)
                     ),
                 ),
             ),

@@ -44,10 +44,10 @@ QUESTIONS = (
             "it does not learn at all",
         ),
         correct=0,
-        derivation="One update moves a policy a little, so that most ratios are near 1 and nearly all samples count. "
-        "The correction does the rest.",
+        derivation="One version apart, most ratios are near 1 and nearly all samples count. With a correction or "
+        "without one, little changes.",
         slips={
-            1: "One small update apart, the two policies agree on nearly every token.",
+            1: "One version apart, nearly all samples still count.",
             2: "Older samples are of a slightly worse policy; nothing is gained by that.",
             3: "Learning fails when the policies have little in common: that takes many versions.",
         },

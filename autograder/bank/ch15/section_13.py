@@ -69,14 +69,15 @@ QUESTIONS = (
         section="15.13",
         bonus=True,
         options=(
-            "the exponent is rounded: two more digits of it reproduce the text",
+            "the exponent is cut short: two more digits of it reproduce the text",
             "the law is for parameters, not for tokens",
             "the budget is in petaflop-days",
             "the text counts tokens twice that are seen twice",
         ),
         correct=0,
-        derivation="At $C$ = 3.8e25 the logarithm of $C$ is near 59: an exponent that is off by 0.008 is off by a "
-        "factor $e^{0.46}$. With 0.5378 in place of 0.53, $0.29\\,C^{0.5378}$ gives the 16.55e12 of the text.",
+        derivation="At $C$ = 3.8e25 the logarithm of $C$ is near 59: an exponent that is short by 0.008 is off by "
+        "a factor $e^{0.46}$. Rounding would explain 0.005 of it. With 0.5378 in place of 0.53, $0.29\\,C^{0.5378}$ "
+        "gives the 16.55e12 of the text.",
         slips={
             1: "The law is printed for tokens, and its parameters would follow from 6ND.",
             2: "In petaflop-days C is smaller by 8.64e19, and the law would give next to nothing.",

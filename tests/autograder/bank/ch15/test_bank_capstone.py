@@ -55,7 +55,7 @@ def test_a_rounded_exponent_explains_the_gap():
     rounded, whole = (0.29 * 3.8e25**exponent for exponent in (0.53, 0.5378))
     assert rounded == pytest.approx(10.5e12, rel=0.01)
     assert whole == pytest.approx(16.55e12, rel=0.01)
-    assert answer("cap-exponent").startswith("the exponent is rounded")
+    assert answer("cap-exponent").startswith("the exponent is cut short")
 
 
 def stage_gigabytes(recompute: str = "none", shard: str = "optimizer+gradients") -> list[float]:
