@@ -168,12 +168,13 @@ LIBRARIES = (
         "FSDP2",
         "the batch and states; with DTensor and a mesh also tensors",
         "the model does not fit, and the loop is your own",
-        "blocks are sharded by hand; saving needs `torch.distributed.checkpoint`",
+        "blocks are sharded by hand; sharded saving takes `torch.distributed.checkpoint`",
         "PyTorch 2.13, `torch.distributed.fsdp.fully_shard`",
     ),
     Library(
         "DeepSpeed",
-        "states (ZeRO 0 to 3), to the host and NVMe too; tensors, up to stage 2 (AutoTP); sequences (Ulysses); layers",
+        "states (ZeRO 0 to 3), to the host and NVMe too; tensors, up to stage 2 (AutoTP); sequences (Ulysses); layers; "
+        "experts",
         "Hugging Face's trainers, or states that must leave the GPU",
         "its engine takes over backward and step; a JSON file",
         "deepspeed.ai tutorials, Automatic Tensor Parallelism (Training), and repository, 2026",

@@ -89,8 +89,8 @@ GLOSSARY = (
     Term(
         "baseline",
         "12.2",
-        "A number subtracted from the return in a policy gradient. It reduces the variance and leaves the "
-        "mean as it was.",
+        "A number subtracted from the return in a policy gradient. It leaves the mean as it was and changes the "
+        "variance: a good one reduces it.",
     ),
     Term(
         "bf16",
@@ -152,8 +152,8 @@ GLOSSARY = (
     Term(
         "context parallelism",
         "6.11",
-        "Each rank holds a part of every sequence. Keys and values travel around a ring, so that every query "
-        "meets all of them.",
+        "Each rank holds a part of every sequence. Keys and values travel around a ring, or are gathered, so "
+        "that every query meets all that it may see.",
         ("CP", "ring attention"),
     ),
     Term(

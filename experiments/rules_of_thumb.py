@@ -195,7 +195,7 @@ RULES = (
             "6.18",
             "34 bytes for each token and unit of width, a layer",
             "B",
-            "bf16, no attention matrix kept",
+            "bf16, a layer like GPT-3's, no attention matrix kept",
         ),
         *(
             lambda: _activations("selective", "flash attention"),
@@ -203,8 +203,8 @@ RULES = (
         ),
     ),
     Rule(
-        *("all-reduce", "3.8", "twice the bytes over the bandwidth", "s", "large tensors: any number of ranks"),
-        *(lambda: _ring(14 * GB, 64, "14 GB"), lambda: _ring(1 * MB, 1024, "1 MB")),
+        *("all-reduce", "3.8", "twice the bytes over the bandwidth", "s", "large tensors, 8 ranks or more"),
+        *(lambda: _ring(14 * GB, 8, "14 GB"), lambda: _ring(1 * MB, 1024, "1 MB")),
     ),
     Rule(
         *("ZeRO-3", "5.6", "sends half as much again as DDP", "times", "one micro-step in each step"),
@@ -221,7 +221,13 @@ RULES = (
         *(lambda: _tensor(NVLINK4.bandwidth, "NVLink 4"), lambda: _tensor(IB_NDR.bandwidth, "one NDR port each")),
     ),
     Rule(
-        *("pipelines", "7.3", "4 micro-batches a stage: idle for a fifth", "%", "equal stages, no interleaving"),
+        *(
+            "pipelines",
+            "7.3",
+            "4 micro-batches a stage: idle for a fifth",
+            "%",
+            "8 equal stages or more, no interleaving",
+        ),
         *(lambda: _bubble(8, 32), lambda: _bubble(8, 8)),
     ),
     Rule(
@@ -250,7 +256,7 @@ RULES = (
             "8.13",
             "2 FLOP × parameters × tokens over the peak",
             "s",
-            "prompts below 10,000 tokens",
+            "prompts of 300 to 10,000 tokens",
         ),
         *(lambda: _prefill(4096), lambda: _prefill(131_072)),
     ),

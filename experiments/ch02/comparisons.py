@@ -38,8 +38,8 @@ COMPARISONS = (
         "measured",
         SOURCE,
         (*held_out(ALPS, "Alps"), *held_out(WITHOUT_HOOK, "Alps, container not set up")),
-        "The protocol changes with the size (on Alps between 4 and 8 KiB), and with it the start-up.",
-        "both ends of the range; in the middle measure, or fit each protocol by itself",
+        "The start-up jumps with the size: on Alps at 128 bytes, and between 4 and 8 KiB, where the protocol changes.",
+        "the two sizes that the line was drawn through; between them measure, or fit each protocol by itself",
     ),
     Comparison(
         "2.6",

@@ -66,7 +66,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         "A pipeline of blocking calls overlaps less than its drawing",
         "In a loop of receive, compute and send, all stages work on successive chunks at once.",
         "With blocking calls on a transport that waits for the receiver, a middle stage accepts a chunk only every "
-        "other round: h hops and k chunks take h + 2(k-1) rounds, not h + k - 1. For "
+        "other round: h hops, two or more, and k chunks take h + 2(k-1) rounds, not h + k - 1. For "
         f"{_HOPS} hops and {_CHUNKS} chunks that is {_ROUNDS.value} rounds, not {_HOPS + _CHUNKS - 1}: 64 MB over "
         f"50 GB/s with 5 µs take {format_time(_ROUNDS.value * _CHUNK.value)} in place of "
         f"{format_time(_POSTED.value)}. The overlap needs a receive that is posted ahead of time.",

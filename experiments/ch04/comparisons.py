@@ -81,7 +81,7 @@ COMPARISONS = (
         "recorded",
         measured.source(),
         held_out(measured.copies("host to device, pinned")),
-        "A copy has one protocol.",
-        "any size on that machine",
+        "16 KiB took longer than 64 KiB, which no line can follow.",
+        "copies of 64 KiB and more on that machine",
     ),
 )

@@ -64,12 +64,13 @@ CORRECTIONS: tuple[Correction, ...] = (
     ),
     Correction(
         "5.6",
-        "ZeRO-1 and ZeRO-2 send what DDP sends, and ZeRO-3 half as much again",
+        "With one micro-step ZeRO-1 and ZeRO-2 send what DDP sends, and ZeRO-3 half as much again",
         "Sharding is paid with traffic: ZeRO-2 sends half as much again as DDP, ZeRO-3 two or three times as much.",
         "An all-reduce is a reduce-scatter and an all-gather already; stages 1 and 2 only put the optimizer between "
         f"the two. For 70B on 64 ranks DDP and ZeRO-2 send {_SENT[0].value / GB:.1f} and {_SENT[1].value / GB:.1f} GB "
         f"per rank and step, ZeRO-3 {_SENT[2].value / GB:.1f}, because it gathers the weights twice. Where they stay "
-        f"gathered after the forward pass, as in the training of Llama 3, it is {_KEPT.value / GB:.1f} again.",
+        f"gathered after the forward pass, as in the training of Llama 3, it is {_KEPT.value / GB:.1f} again. Steps "
+        "of several micro-steps send more: DDP and ZeRO-1 still reduce once, ZeRO-2 and ZeRO-3 in every one of them.",
         (*_SENT, _KEPT),
         f"{_ZERO}, section 7; {_FSDP}, reshard_after_forward; {_LLAMA}",
     ),

@@ -65,7 +65,8 @@ COMPARISONS = (
             for (stages, m), speed in published.GPIPE_SPEEDUPS.items()
             if (stages, m) != (2, 1)
         ),
-        "With 32 micro-batches: messages and uneven stages. With one, stages cannot help, but they did a little.",
+        "With 32 micro-batches: messages and uneven stages. With fewer the runs differ in more than idle time: their "
+        "batches were cut to what fits, and layers were computed again while a stage waited.",
         "many micro-batches",
     ),
     Comparison(

@@ -41,7 +41,11 @@ MEMORY = {"1.5B": (30, 40), "6.2B": (39, 48), "14.6B": (32, 39), "28.3B": (43, 5
 
 #: How many times as fast a Transformer of 48 layers trained as with 2 stages and 1 micro-batch, by stages and
 #: micro-batches. Source: Huang et al. (2019), arXiv:1811.06965, table 2.
-GPIPE_SPEEDUPS = {(2, 1): 1.0, (4, 1): 1.07, (8, 1): 1.3, (2, 32): 1.8, (4, 32): 3.4, (8, 32): 6.3}
+GPIPE_SPEEDUPS = {
+    **{(2, 1): 1.0, (4, 1): 1.07, (8, 1): 1.3},
+    **{(2, 4): 1.7, (4, 4): 3.2, (8, 4): 4.8},
+    **{(2, 32): 1.8, (4, 32): 3.4, (8, 32): 6.3},
+}
 
 #: Two rows of one run: GPUs, sequences of a replica in one step, and the share of the peak that was used. All have 16
 #: stages and 8-way tensor parallelism, and the same global batch.

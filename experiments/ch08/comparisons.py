@@ -28,7 +28,8 @@ COMPARISONS = (
             Compared(f"{row.name}, {row.gpus} {row.gpu.name[:4]}", row.speed, published.bound(row), "tokens/s")
             for row in published.DECODING
         ),
-        "Kernel starts, all-reduces and the cache are left out, and they do not shrink with more GPUs.",
+        "Kernel starts and all-reduces are left out, and they do not shrink with more GPUs; the A100s, limited to "
+        "330 W, read 1,700 GB/s by the README and not the data sheet's 2,039.",
         "a limit; the more GPUs share a model, the further a program stays below it",
     ),
     Comparison(

@@ -53,7 +53,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     ),
     Correction(
         "8.4",
-        "A larger batch is cheap until the caches weigh more than the weights",
+        "A larger batch is cheap as long as reading the weights decides",
         "Decode is bound by memory, so the batch has no effect on the time of a step.",
         "The weights are read once for all sequences, but each sequence has keys and values of its own. With "
         f"{LLAMA3_8B.name} on an {H100_SXM.name} a step takes {format_time(_ONE.value)} for 1 sequence of 2,048 tokens "

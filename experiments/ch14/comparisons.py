@@ -59,7 +59,7 @@ COMPARISONS = (
                 "s",
             ),
             Compared(
-                "DeepSeek-V3, each shard once",
+                "DeepSeek-V3, each shard once (the middle of an expected range)",
                 sum(published.RESHARD) / 2,
                 chain_broadcast_time(published.DEEPSEEK_BYTES / RECEIVERS, 1, _CARD),
                 "s",

@@ -34,12 +34,13 @@ class System:
 SYSTEMS = (
     System(
         "verl",
-        "FSDP, Megatron",
-        "vLLM, SGLang",
+        "FSDP, Megatron, Automodel, VeOmni, torchtitan",
+        "vLLM, SGLang, TensorRT-LLM",
         "hybrid, in turn; fully_async: two pools",
         "checkpoint engine: NCCL, NIXL, Mooncake",
         "staleness_threshold limits how many are begun",
-        "verl/checkpoint_engine/README.md (9fb5935); docs/advance/fully_async.md (2147009)",
+        "verl/checkpoint_engine/README.md (9fb5935); docs/advance/fully_async.md (2147009); "
+        "docs/workers/engine_workers.rst, 2026",
     ),
     System(
         "OpenRLHF",
@@ -71,11 +72,11 @@ SYSTEMS = (
     System(
         "NeMo RL",
         "DTensor, Megatron",
-        "vLLM, SGLang, Megatron",
+        "vLLM, SGLang, Megatron, TensorRT-LLM",
         "colocated in turn; async_grpo: two pools (Megatron: or one)",
         "NCCL broadcast; shard to shard; NIXL; only what changed",
         "max_trajectory_age_steps: training waits; importance weights",
-        "guides 'Train with Async GRPO' and 'Weight Refit', 2026",
+        "guides 'Train with Async GRPO' and 'Weight Refit', design page 'Generation Interface', v0.8",
     ),
     System(
         "AReaL",

@@ -37,7 +37,7 @@ def gpu_hours() -> float:
 COMPARISONS = (
     Comparison(
         "15.1",
-        "Parameters, and FLOP by 6 per parameter and token",
+        "Parameters, and FLOP by 6 per token and parameter that multiplies",
         "ch15.flops.training_flops",
         "computed",
         llama_405b.PAPER,
@@ -45,7 +45,7 @@ COMPARISONS = (
             Compared("parameters", 405.0, LLAMA3_405B.parameters / billion, "billion"),
             Compared("FLOP of the run", llama_405b.BUDGET_FLOP / 1e25, FLOP / 1e25, "1e25"),
         ),
-        "The paper rounds.",
+        "The paper rounds; with the embedding, whose look-up multiplies nothing, the product would come nearer.",
         "sizes and budgets",
     ),
     Comparison(

@@ -106,7 +106,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         "Checkpoints at the best interval cost the share of time that it takes to write them.",
         f"As much again is lost to work that is done twice, and restarts come on top. With {_STALL:.0f} s to write, "
         f"{_MTBF / hour:.0f} h between failures and {_RESTART:.0f} s to restart, a checkpoint every "
-        f"{_INTERVAL.value:,.0f} s writes for {_STALL / _INTERVAL.value:.1%} of the time, and "
+        f"{_INTERVAL.value:,.0f} s writes for {_STALL / (_INTERVAL.value + _STALL):.1%} of the time, and "
         f"{_WASTE.value:.1%} of the wall-clock is lost in all.",
         (_INTERVAL, _WASTE),
         _DALY,

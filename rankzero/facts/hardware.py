@@ -90,6 +90,7 @@ class Node:
 
 
 _PCIE = "PCI-SIG, PCI Express Base Specification, x16, after line coding"
+_PCIE_FLITS = "PCI-SIG, PCI Express Base Specification 6.0, x16, 242 of the 256 bytes of a flit"
 _IB = "InfiniBand Trade Association roadmap, one port of four lanes"
 _ETHERNET = "IEEE 802.3, one port"
 
@@ -103,7 +104,7 @@ NVLINK5 = Link("NVLink 5", 900 * GB, "NVIDIA Blackwell architecture technical br
 PCIE3 = Link("PCIe 3 x16", 15.75 * GB, _PCIE)
 PCIE4 = Link("PCIe 4 x16", 31.5 * GB, _PCIE)
 PCIE5 = Link("PCIe 5 x16", 63.0 * GB, _PCIE)
-PCIE6 = Link("PCIe 6 x16", 121.0 * GB, _PCIE)
+PCIE6 = Link("PCIe 6 x16", 121.0 * GB, _PCIE_FLITS)
 NVLINK_C2C = Link("NVLink-C2C", 450 * GB, "NVIDIA Grace Hopper Superchip architecture white paper (2023)")
 
 IB_HDR = Link("InfiniBand HDR", 200 * Gbit, _IB)

@@ -1,6 +1,7 @@
 """What one GPU really did: times that ``python -m benchmarks.gpu`` measured once, stored in ``data/h100.json``.
 
-Each time is the median of thirty, in seconds, seen from the program that asks for the work and waits for it.
+Each time is the median of thirty, in seconds, seen from the program that asks for the work and waits for it; those
+called ``issue`` end when it has asked, and :func:`decoding` shares one such time among ten products.
 
 >>> seconds = dict(copies("host to device, pinned"))
 >>> round(2**30 / seconds[2**30] / 1e9)  # GB/s over PCIe 5.0 x16

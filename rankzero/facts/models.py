@@ -3,9 +3,9 @@
 >>> LLAMA3_8B.parameters
 8030261248
 
-A record holds what its source prints; parameter counts are computed from it. ``Model.parameters`` is the only place
-where exact counts come from: every part of the course can import it, and it covers older and sparse models too (learned
-positions, biases, experts). Standard library only.
+A record holds what its source and the released configuration print; parameter counts are computed from it.
+``Model.parameters`` is the only place where exact counts come from: every part of the course can import it, and it
+covers older and sparse models too (learned positions, biases, experts). Standard library only.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def _gpt(name: str, layers: int, hidden: int, heads: int, positions: int, source
     )
 
 
-_GPT2 = "Radford et al. (2019), Language Models are Unsupervised Multitask Learners, table 2"
-_GPT3 = "Brown et al. (2020), arXiv:2005.14165, table 2.1"
+_GPT2 = "Radford et al. (2019), Language Models are Unsupervised Multitask Learners, table 2, and the released code"
+_GPT3 = "Brown et al. (2020), arXiv:2005.14165, table 2.1, and the vocabulary of GPT-2"
 _LLAMA2 = "Touvron et al. (2023), arXiv:2307.09288, and the released configuration"
 _LLAMA3 = "Llama Team (2024), arXiv:2407.21783, table 3, and the released configuration"
 _LLAMA32 = "Meta (2024), Llama 3.2 model card, and the released configuration"

@@ -15,6 +15,9 @@ _TITLE = re.compile(r'"([^"]+)"')
 #: The end of an entry that says what the chapter uses of a work: a place in it, or a few words.
 _NOTE = re.compile(r"(?:, (?:sections?|tables?|appendix|chapters?) [^,:\"]*)?(?:: [^\"]*|\s\([^()]*\))?$")
 
+#: How an entry begins that points to the course's own list of what was read.
+_OWN = "What was read"
+
 
 @dataclass
 class Work:
@@ -60,7 +63,7 @@ def works() -> list[Work]:
     found: dict[str, Work] = {}
     listed = [(chapter, text) for chapter in CHAPTERS for entry in bullets(chapter) for text in cited(entry)]
     for chapter, text in listed:
-        if "data sheet" in text:
+        if "data sheet" in text or text.startswith(_OWN):
             continue
         known = [found[name] for name in names(text) if name in found]
         work = known[0] if known else Work(text)
@@ -81,7 +84,7 @@ def text() -> str:
     """The page's generated part."""
     papers = [work for work in works() if _WORK.search(work.text) or _YEAR.search(work.text)]
     others = [work for work in works() if work not in papers]
-    groups = {"Papers and books": papers, "Documentation and standards": others}
+    groups = {"Papers, books and dated documents": papers, "Documentation and code": others}
     lists = [
         f'## {name}\n\n<ul class="rz-works">\n{"".join(map(_line, group))}</ul>\n' for name, group in groups.items()
     ]

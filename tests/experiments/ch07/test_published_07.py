@@ -21,10 +21,12 @@ def test_more_micro_batches_gain_what_the_idle_time_says(run):
 
 
 def test_gpipe_gains_from_stages_only_with_micro_batches():
-    """Huang et al., table 2: within a tenth of the formula at 32 micro-batches, and hardly any gain at one."""
+    """Huang et al., table 2: within a tenth of the formula at 32 micro-batches, above it at 4, hardly a gain at one."""
     for (stages, m), speedup in GPIPE_SPEEDUPS.items():
         if m == 32:
             assert stages * (1 - bubble_fraction(stages, m)) == pytest.approx(speedup, rel=0.09)
+        elif m == 4:
+            assert speedup > stages * (1 - bubble_fraction(stages, m))
         else:
             assert speedup < 1.31
 

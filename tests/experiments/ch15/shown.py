@@ -23,5 +23,5 @@ SHOWN = {
     "exponent": [f"{0.29 * 3.8e25**0.53 / 1e12:.1f} trillion", "0.5378", "37%"],
     "percentages": [f"{148 / 419:.1%}", f"{(148 + 72 + 19 + 17 + 6 + 6) / 419:.1%}"],
     "Young's": ["60 min", "41.9 min"],
-    "only half": [f"{98 / YOUNG:.1%} of the time", f"{waste(YOUNG, 98, 86_400, 120):.1%} of the wall-clock"],
+    "only half": [f"{98 / (YOUNG + 98):.1%} of the time", f"{waste(YOUNG, 98, 86_400, 120):.1%} of the wall-clock"],
 }
