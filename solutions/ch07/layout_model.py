@@ -203,4 +203,4 @@ def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, rates
     if layout.zero < 3:
         sliced = (microbatches - 1) * max(0.0, gather - backward) if layout.zero == 2 else 0.0
         return sliced + max(0.0, 2 * gather - backward)
-    return microbatches * max(0.0, 2 * gather - unit) + max(0.0, gather - backward)
+    return microbatches * max(0.0, 3 * gather - unit)

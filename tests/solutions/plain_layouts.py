@@ -97,7 +97,7 @@ def step_time(layout, job):
     shared, experts = _weights(layout, job)
     gather = reduced(2 * shared, "cp", "ep", "dp") + reduced(2 * experts, "cp", "dp")
     if layout.zero == 3:
-        late = m * max(0.0, 2 * gather - unit) + max(0.0, gather - 2 / 3 * unit)
+        late = m * max(0.0, 3 * gather - unit)
     else:
         late = max(0.0, 2 * gather - 2 / 3 * unit)
         late += (m - 1) * max(0.0, gather - 2 / 3 * unit) * (layout.zero == 2)

@@ -113,8 +113,9 @@ DESIGNS = (
         "\n\n"
         "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
         "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "
-        "Stages idle only briefly here, because a replica has many micro-batches. Sixteen stages are slow for another "
-        "reason: the last one has the output head, the vocabulary's matrix, in addition to its layers.",
+        "Stages idle only briefly here, because a replica has many micro-batches. ZeRO-3 sends weights and gradients "
+        "in every one of them, so stages that fit under it are too slow. Sixteen stages are slow for another reason: "
+        "the last one has the output head, the vocabulary's matrix, in addition to its layers.",
     ),
     _design(
         "moe",
@@ -124,9 +125,9 @@ DESIGNS = (
         "memory. An all-to-all sends each token once for each of its experts, which is cheap on NVLink and slow on the "
         "network. TP comes first in the numbering, so TP times EP should stay within a node of eight."
         "\n\n"
-        "With two stages, EP 4 or 8 makes ZeRO-1 fit. ZeRO-3 with EP 4 gathers less than ZeRO-3 alone, whose gathering "
-        "takes longer than the computing that could hide it. TP 2 or 4 with stages is slower but leaves room for "
-        "activations.",
+        "With two stages, EP 4 or 8 makes ZeRO-1 fit. ZeRO-3 pays with EP 8, which leaves a GPU one expert of each "
+        "layer to gather: with EP 4 or less, its messages take longer than the computing that could hide them. TP 2 or "
+        "4 with stages is slower but leaves room for activations.",
     ),
     _design(
         "long",
@@ -174,8 +175,8 @@ REASONS = (
         "has four ports there. With PP 4 as well, a replica fills the node: each of a group's 8 members is in a "
         "different node, with a single port. So gathering a quarter of the weights still takes more than two thirds of "
         "the time. And a replica now runs 128 micro-batches instead of 32, each with a quarter of the computing to "
-        "hide a gather behind. (Her pipeline also exceeds the card's memory limit, by half a GB. Two stages would not: "
-        "a group then has two ports in each node, and its gathers are hidden.)",
+        "hide a gather behind. (Her pipeline also exceeds the card's memory limit, by half a GB. Two stages would not, "
+        "and are too slow as well.)",
         {
             1: "Idle time is $(p-1)/m$ of the work, and a replica has 128 micro-batches for its four stages.",
             2: "A stage gathers its own layers only. The two can be combined, but the weights travel in every "

@@ -194,12 +194,14 @@ def test_the_first_is_the_chosen_one(model):
     assert len(fitting) + len(others) == len(candidates(job))
 
 
-def test_a_second_mesh_comes_close():
-    """Page 7.12: of the meshes of the 70B job, two are within a tenth of the best time; both have ZeRO-3."""
+def test_other_meshes_come_close():
+    """Page 7.12: of the meshes of the 70B job, the best has ZeRO-3, and four without are within a fifth of it."""
     fitting, _ = priced(Job(MODELS["Llama 3 70B"], 64, 1024, 4096))
-    near = [layout for seconds, _, layout in fitting if seconds <= 1.1 * fitting[0][0]]
-    fastest = {(layout.tp, layout.cp, layout.pp, layout.dp): layout for layout in reversed(near)}
-    assert [layout.zero for layout in fastest.values()] == [3, 3]
+    near = [layout for seconds, _, layout in fitting if seconds <= 1.2 * fitting[0][0]]
+    fastest = {}
+    for layout in near:
+        fastest.setdefault((layout.tp, layout.cp, layout.pp, layout.dp), layout)
+    assert [layout.zero == 3 for layout in fastest.values()] == [True, False, False, False, False]
 
 
 def test_a_model_of_one_s_own_is_any_count():

@@ -91,7 +91,7 @@ def test_choices_of_the_page():
     rows = (
         (MIDDLE, None, Layout(2, 1, 1, 32, 1, 3), 49.3427),
         (MIDDLE, 141 * GB, Layout(1, 1, 1, 64, 1, 3), 47.8156),
-        (Job(MIXTRAL_8X7B, 64, 1024, 4096), None, Layout(1, 1, 1, 64, 4, 3), 9.02928),
+        (Job(MIXTRAL_8X7B, 64, 1024, 4096), None, Layout(1, 1, 1, 64, 8, 2), 9.11078),
         (BIG, None, Layout(8, 2, 16, 64, 1, 1, 4), 5.80237),
         (Job(LLAMA3_8B, 8, 512, 8192), None, Layout(1, 1, 1, 8, 1, 3), 45.4588),
     )
