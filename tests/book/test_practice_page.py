@@ -93,7 +93,9 @@ def test_a_sitting(page):
     progress = page.evaluate("() => rankzero.load()")
     assert {name: entry["right"] for name, entry in progress["items"].items()} == {first: True, second: False}
     assert len(progress["days"]) == 1
-    assert "Days in a row: 1." in reloaded(page).locator("#rz-course-days").inner_text()
+    reloaded(page).wait_for_function(
+        "() => document.querySelector('#rz-course-days')?.textContent.includes('Days in a row: 1.')"
+    )
     with page.expect_download() as waiting:
         page.locator("#rz-course-cards").get_by_role("button").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()

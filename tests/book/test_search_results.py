@@ -118,7 +118,7 @@ def test_capitals_inside_a_word_matter(search):
 
 def late(found: list[list[str]]) -> list[int]:
     """0 for most results, 1 for programs and optional tasks, 2 for sources."""
-    last = ("Sources", "Papers and books", "Documentation and standards")
+    last = ("Sources", "Papers, books and dated documents", "Documentation and code")
     return [
         2 if title in last else 1 if page == "Programs" or title.endswith("(optional)") or title == "Programs" else 0
         for title, page, _ in found

@@ -27,7 +27,7 @@ PAGE = """<article class="bd-article"><section id="words"><h1>Words</h1><p>In or
         ("book/deeper/04-topology-deeper", "Build best_chunks (optional)", "optional"),
         ("book/09-kv-cache", "Sources", "sources"),
         ("book/deeper/04-topology-deeper", "Sources", "sources"),
-        ("book/reference/bibliography", "Papers and books", "sources"),
+        ("book/reference/bibliography", "Papers, books and dated documents", "sources"),
         ("book/reference/programs", "deadlock", "program"),
         ("book/reference/hardware", "GPUs", "table"),
         ("book/01-first-program", "Summary", "closing"),
