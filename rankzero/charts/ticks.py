@@ -21,9 +21,10 @@ _BINARY = ("", "Ki", "Mi", "Gi", "Ti")
 
 def short(value: float) -> str:
     """A number in a few characters: 450G, 0.25, 5µ, 12.5."""
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
+    if value == 0 or 1e-3 <= abs(value) < 9999.5:
         return f"{value:.4g}"
-    power = min(max(math.floor(math.log10(abs(value)) / 3 + 1e-9), -2), len(_PREFIXES) - 3)
+    rounded = float(f"{value:.3g}")  # which may reach the next prefix
+    power = min(max(math.floor(math.log10(abs(rounded)) / 3 + 1e-9), -2), len(_PREFIXES) - 3)
     return f"{value / 1000.0**power:.3g}{_PREFIXES[power + 2]}"
 
 

@@ -260,7 +260,9 @@ def eviction_order(nodes: Sequence[Node]) -> dict[int, int]:
 def shortened(tokens: Sequence[Any], longest: int = 34) -> str:
     """Tokens on one line; if it is too long, its middle is left out."""
     text = tokens if isinstance(tokens, str) else " ".join(map(str, tokens))
-    return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-(longest // 2) + 5 :]}"
+    return (
+        text if len(text) <= longest else f"{text[: longest // 2]} ... {text[len(text) - max(longest // 2 - 5, 1) :]}"
+    )
 
 
 @styled

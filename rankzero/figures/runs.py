@@ -55,7 +55,7 @@ def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
     for event in sorted(events, key=lambda event: event.start):
         if event.operation == "send":
             sends[event.rank, event.peers[0]].append(event)
-        elif event.operation == "recv":
+        elif event.operation == "recv" and event.peers:  # a receive from any rank that was never waited for has none
             receives[event.peers[0], event.rank].append(event)
     return [pair for pairs, sent in sends.items() for pair in zip(sent, receives[pairs], strict=False)]
 

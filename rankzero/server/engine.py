@@ -21,6 +21,7 @@ from rankzero.server.parts import Constraint, Parts
 from rankzero.server.pool import Pool
 from rankzero.server.request import (
     FinishReason,
+    QueueFull,
     Request,
     Sampling,
     SamplingOptions,
@@ -186,7 +187,11 @@ class Engine:
         request = Request(
             self._name(name), tuple(prompt), how, detokenizer, self.log.now(), on_text, on_end, constraint, salt
         )
-        self._inbox.put(request)
+        try:
+            self._inbox.put(request)
+        except QueueFull:
+            self._names.discard(request.name)  # it may be tried again
+            raise
         return request
 
     def _name(self, wanted: str | None) -> str:

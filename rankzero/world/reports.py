@@ -106,9 +106,10 @@ def explain(
         absent = [report for report in reports if report.state == "missing"]
         joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
         return WorldError(f"the ranks did not meet: {joined}{_sentence(here)}", reports, lines)
-    if all(report.state == "waiting" for report in reports if report.state != "finished"):
+    unfinished = [report for report in reports if report.state != "finished"]
+    if unfinished and all(report.state == "waiting" for report in unfinished):
         return WorldError(f"deadlock: {_sentence(reports)}", reports, lines)
-    after = "" if timeout is None else f" after {timeout:.1f} s"
+    after = "" if timeout is None else f" after {max(f'{timeout:.1f}', f'{timeout:g}', key=len)} s"
     return WorldError(f"timed out{after}: {_sentence(reports)}", reports, lines)
 
 
@@ -138,7 +139,9 @@ def _reported(rank: int, report: RankReport, first: bool) -> Report:
         return Report(rank, "waiting", f"waits in {_short(report.lost)}")
     lines = [source_locations.Location(*place) for place in report.places]
     message = report.error.strip()
-    what = f"raised {message.splitlines()[0]}{_at(lines[-1] if lines else None)}"
+    named = (line for line in message.splitlines() if not line.startswith((" ", 'File "')))  # as a SyntaxError begins
+    error = next(named, message)
+    what = f"raised {error}{_at(lines[-1] if lines else None)}"
     return Report(rank, "raised", what, source_locations.as_traceback(lines, message))
 
 

@@ -139,7 +139,7 @@ def check_call(fn: Any, args: Sequence[Any]) -> None:
 def lines(outcome: RankOutcome) -> tuple[str, ...]:
     """What a rank printed, without PyTorch's log lines."""
     printed = outcome.output.decode(errors="replace").removesuffix("\n")
-    kept = [line for line in printed.split("\n") if not LIBRARY_OUTPUT.match(line)] if printed else []
+    kept = [line for line in printed.split("\n") if not LIBRARY_OUTPUT.match(line)] if outcome.output else []
     if outcome.dropped:
         kept.append(f"... cut after {OUTPUT_LIMIT:,} bytes; {outcome.dropped:,} more were printed")
     return tuple(kept)

@@ -14,6 +14,7 @@ import vl_convert
 
 from rankzero import charts, room
 from rankzero.charts import COLOURS, Axis, Block, blocks, graphs, ink_on, marks, vega_lite
+from rankzero.charts.ticks import short
 from rankzero.explore import VEGA_LITE
 
 WHITE, DARK = "#ffffff", "#14181e"  # the book's two pages
@@ -80,6 +81,23 @@ def test_a_single_block_stands_at_its_owners_place():
 @pytest.mark.parametrize(("value", "label"), [(104.0, "104"), (3.125, "3.125"), (4.03e12, "4e12"), (0.0, "0")])
 def test_labels_are_short(value, label):
     assert Block(0, 0, value, None).label == label
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (450e9, "450G"),
+        (5e-6, "5µ"),
+        (999_600, "1M"),
+        (999.7e6, "1G"),
+        (9999.6, "10k"),
+        (0.0009999, "1m"),
+        (0.25, "0.25"),
+    ],
+)
+def test_numbers_are_short(value, said):
+    """Kills a rounding that does not reach the next prefix."""
+    assert short(value) == said
 
 
 def test_every_builder_gives_a_chart_that_the_grammar_accepts():

@@ -381,6 +381,7 @@ def test_long_edges_are_cut_in_their_middle():
     assert text.startswith("0 1 2")
     assert text.endswith("98 99")
     assert figures.kv_cache.shortened("as it is") == "as it is"
+    assert figures.kv_cache.shortened("abcdefghijklmnopqrst", 10) == "abcde ... t"
 
 
 # Decoding

@@ -388,10 +388,12 @@ def test_a_full_queue_refuses():
     serving.step()
     kept.append(serving.submit([1], 4))  # one runs now
     with pytest.raises(QueueFull):
-        serving.submit([1], 4)
+        serving.submit([1], 4, name="again")
+    serving.run()
+    kept.append(serving.submit([1], 4, name="again"))
     serving.run()
     assert {request.finish_reason for request in kept} == {"length"}
-    assert (serving.metrics()["requests"], serving.metrics()["rejected"]) == (3, 2)
+    assert (serving.metrics()["requests"], serving.metrics()["rejected"]) == (4, 2)
 
 
 def test_lost_blocks_are_reported():

@@ -176,6 +176,10 @@ def test_endless_output_is_cut():
     assert sum(len(line) + 1 for line in run.lines[0][:-1]) == 2**20 + 1
 
 
+def test_an_empty_line_is_a_line():
+    assert world.run(lambda: print() if dist.get_rank() else print("\n"), ranks=2).lines == (("", ""), ("",))
+
+
 def test_no_chatter_of_the_library_reaches_the_lines():
     def work():
         group = dist.new_group([0, 1])

@@ -73,6 +73,21 @@ def test_a_deadlock_is_told_in_one_sentence():
     )
 
 
+def test_ranks_that_have_all_finished_are_no_deadlock():
+    """The last report may arrive as the time ends; short limits are printed with all digits."""
+    reports = [RankOutcome(report=RankReport("finished"))] * 2
+    assert str(explain("timed out", reports, 0.25)) == (
+        "timed out after 0.25 s: rank 0 has finished; rank 1 has finished"
+    )
+
+
+def test_an_error_of_syntax_is_named():
+    def work():
+        eval("1 +")
+
+    assert str(failure(work, ranks=1)).startswith("rank 0 raised SyntaxError: invalid syntax at line")
+
+
 def test_a_deadlock_names_handles_tags_and_those_who_have_finished():
     def work():
         rank = dist.get_rank()
