@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     table = Table(("GPU", "cores", "NUMA node", "nearest card", "by"), rows)
     show(arguments, table, lambda: _picture(chosen, links, ring))
     right = sorted(ring) == sorted(chosen) and slowest(links, ring) >= slowest(links, chosen)
-    return verdict(right, "the ring visits every GPU once, and no hop is slower than the slowest in number order")
+    return verdict(right, "the ring visits each of them once, and no hop is slower than the slowest in number order")
 
 
 if __name__ == "__main__":

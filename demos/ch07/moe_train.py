@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts = {sum(load) for run in found for load in run.loads}
     calm, free = (max(run.hottest[-10:]) for run in found)
     print(f"hottest/mean load, at most, in the last steps: {calm:.2f} with, {free:.2f} without the balancing loss")
-    return verdict(len(counts) == 1, "every token visits its experts in every step")
+    return verdict(len(counts) == 1, "every token is assigned to its experts in every step")
 
 
 if __name__ == "__main__":

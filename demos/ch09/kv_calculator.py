@@ -68,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append((ranks, asked.gpus // ranks, token / ranks, tokens, *(asked.gpus // ranks * n for n in held)))
     print(f"{shape.name}: {weights / GB:.4g} GB of bf16 weights; GPUs: {asked.gpus} of {memory / GB:g} GB, 90 % usable")
     if not any(row[3] for row in rows):
-        print(f"does not fit: the weights alone need --gpus {int(weights // (memory * USABLE)) + 1} or more")
+        need = int(weights // (memory * USABLE)) + 1
+        print(f"does not fit: the weights alone need a replica of {need} GPUs or more, a divisor of --gpus")
     print("the last columns: requests that fit on all replicas together, by their tokens")
     header = ("TP", "replicas", "B a token and GPU", "tokens of a replica", *(f"x {c:,}" for c in asked.contexts))
     show(asked, Table(header, rows))

@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(asked, Table(("token", "log pi", "log ref", "k1", "k3", "reward"), rows), lambda: picture(rows))
     k1, k3 = sum(one.k1 for one in each), sum(one.k3 for one in each)
     print(f"sums: k1 {k1:.6g} nats, k3 {k3:.6g} nats, reward {sum(rewards):.6g}")
-    print("a sum of k1 below 0 is a bonus" if k1 < 0 else "the price lowers the reward")
+    price = asked.beta * k1
+    print("a sum of k1 below 0 is a bonus" if price < 0 else f"the price lowers the reward by {price:.6g}")
     wanted = asked.score - asked.beta * k1
     return verdict(abs(sum(rewards) - wanted) <= 1e-9 * (1 + abs(wanted)), "the sum is score - beta * sum of k1")
 

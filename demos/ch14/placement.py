@@ -63,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     header = ("placement", "rollout GPUs", "training GPUs", "iteration (s)", "GB, rollout", "GB, training")
     if not rows:
-        print(f"nothing fits: {states / gpus / GB:.1f} GB of states and {copy / GB:.1f} GB of the copy on each GPU")
+        said = f"{states / gpus / GB:.1f} GB of states and {copy / GB:.1f} GB of the copy on each GPU"
+        print(f"nothing fits or divides by TP {tp}: {said}")
     show(asked, Table(header, rows), lambda: picture(rows, asked.tail))
     if found is None or not rows:
         return verdict(found is None and not rows, "the search finds nothing either")

@@ -62,11 +62,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         walls = [run["wall"] for run in found]
         name, mean = f"{every / minute:.3g} min", statistics.mean(walls)
         expected = whole_work / (1 - checkpoint_waste(every, given.stall, mtbf, given.restart))
-        away = (mean - expected) / (statistics.stdev(walls) / math.sqrt(seeds))
+        error = statistics.stdev(walls) / math.sqrt(seeds)
+        away = (mean - expected) / error if error else 0.0  # no run had a failure
         right &= given.weibull != 1 or abs(away) < 4
         means[name] = {what: statistics.mean(run[what] for run in found) for what in PARTS}
         rows.append((name, mean / day, expected / day, away, 100 * (1 - whole_work / mean)))
-    print(f"a failure every {mtbf / minute:.4g} min, {seeds} runs of {work:g} days of work each")
+    print(f"a failure every {mtbf / minute:.4g} min, {seeds} runs of {work:g} days of work each, in whole intervals")
     header = ("interval", "mean (days)", "closed form (days)", "standard errors away", "waste (%)")
     show(given, Table(header, rows), lambda: _picture(means))
     if given.weibull != 1:

@@ -22,7 +22,7 @@ def test_copied_heads_take_room(tmp_path):
 
 def test_what_does_not_fit_says_what_would(capsys):
     assert run("kv_calculator", "--gpus", "1") == 0
-    assert "does not fit: the weights alone need --gpus 2 or more" in capsys.readouterr().out
+    assert "does not fit: the weights alone need a replica of 2 GPUs or more" in capsys.readouterr().out
 
 
 def test_any_other_model(tmp_path):

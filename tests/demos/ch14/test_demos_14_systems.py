@@ -56,7 +56,7 @@ def test_pools_take_over_with_the_tail(tmp_path):
 def test_where_nothing_fits(tmp_path, capsys):
     picture = tmp_path / "none.svg"
     assert run("placement", "--gpus", "32", "--save", str(picture)) == 0
-    assert "nothing fits: 79.4 GB of states" in capsys.readouterr().out
+    assert "nothing fits or divides by TP 8: 79.4 GB of states" in capsys.readouterr().out
 
 
 def test_a_wrong_timeline_is_status_1(found_out):
