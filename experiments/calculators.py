@@ -5,6 +5,9 @@ Standard library only: the page of calculators runs them in the browser. They ca
 
 from __future__ import annotations
 
+import math
+
+from rankzero import checks
 from rankzero.facts.hardware import A100_SXM, B200_SXM, H100_SXM, H200_SXM
 from rankzero.facts.layouts import Job
 from rankzero.facts.shapes import shaped
@@ -38,6 +41,10 @@ Table = dict[str, list[list[str]]]
 
 def _rows(*rows: tuple[str, str]) -> Table:
     return {"rows": [list(row) for row in rows]}
+
+
+def _split(heads: int, tensor_parallel: int) -> None:
+    checks.require(heads % tensor_parallel == 0, f"divide the {heads} heads", tensor_parallel=tensor_parallel)
 
 
 def _count(value: float) -> str:
@@ -94,6 +101,7 @@ def mixture(hidden: int, expert_width: int, experts: int, visited: int, layers: 
 
 def activations(sequence: int, batch: int, hidden: int, heads: int, layers: int, tensor_parallel: int) -> Table:
     """What autograd keeps of classic layers in bf16, with sequence parallelism, for each way to recompute."""
+    _split(heads, tensor_parallel)
     rows = []
     for recompute, said in (
         ("none", "everything kept"),
@@ -152,17 +160,21 @@ def serving(
 ) -> Table:
     """Bounds of a pass, and how many GPUs a load takes; without queueing and what GPUs send each other."""
     made = Deployment(shaped(parameters), GPUS[gpu], tensor_parallel)
+    _split(made.model.heads, tensor_parallel)
     first = made.prefill(prompt)
     step = made.decode_step([prompt + output / 2] * slots)
     count = replicas_needed(requests_per_second, first, step, output, slots)
+    prefills = math.ceil(requests_per_second * first)  # a prefill takes a replica whole
+    why = f", because {requests_per_second:g} prefills a second take so many" if prefills > count else ""
+    count = max(count, prefills)
     fitting = made.requests_that_fit(prompt + output, USABLE) if made.room(USABLE) > 0 else 0
     return _rows(
         ("prefill", format_time(first)),
         (f"time between tokens, {slots} requests", format_time(step)),
         ("end to end", format_time(first + (output - 1) * step)),
-        ("tokens per second of a replica", f"{slots / step:,.0f}"),
+        ("tokens per second of a replica between prefills", f"{slots / step:,.0f}"),
         ("requests that fit", f"{fitting:,}" if fitting >= slots else f"{fitting:,}: fewer than asked for"),
-        ("replicas", f"{count:,}"),
+        ("replicas", f"{count:,}{why}"),
         ("GPUs", f"{count * tensor_parallel:,}"),
     )
 
@@ -197,7 +209,7 @@ def drafts(acceptance: float, draft_length: int, draft_cost: float, verify_cost:
     return _rows(
         ("tokens of a round", f"{expected_tokens(acceptance, draft_length):.4g}"),
         ("speed-up", f"{speculative_speedup(acceptance, draft_length, draft_cost, verify_cost):.4g}"),
-        ("best length, if checking costs one pass", f"{best}"),
+        ("best length up to 64, if checking costs one pass", f"{best}"),
         ("its speed-up", f"{speculative_speedup(acceptance, best, draft_cost):.4g}"),
     )
 

@@ -22,7 +22,7 @@ TURNS = (0, 0, 1, 3)
 
 def padded(order: tuple[int, ...] = ORDER, ranks: int = RANKS) -> list[int]:
     """The order, repeated from its start until the ranks divide its length."""
-    return [*order, *order[: -len(order) % ranks]]
+    return [order[place % len(order)] for place in range(len(order) + -len(order) % ranks)]
 
 
 def dealt(order: tuple[int, ...] = ORDER, ranks: int = RANKS) -> list[list[list[int]]]:

@@ -78,7 +78,7 @@ CORRECTIONS: tuple[Correction, ...] = (
         "One batch in flight has no bubble to shrink",
         "The idle time of a model that is cut in stages is a pipeline bubble, so a larger batch reduces it.",
         "A bubble belongs to a pipeline of several micro-batches, and more of them shrink it. With one batch in flight "
-        "a stage works at most 1/p of the time, whatever the size of the batch: with free transfers "
+        "the stages work on average 1/p of the time at most, whatever the size of the batch: with free transfers "
         f"{_BUSY[4].value:.1%} on 4 stages and {_BUSY[8].value:.1%} on 8.",
         tuple(_BUSY.values()),
         _GPIPE,

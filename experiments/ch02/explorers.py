@@ -189,7 +189,7 @@ def cut_model(
     transfer_time: float = 1 * ms,
     backward_ratio: float = 2.0,
 ) -> Spec:
-    """One step of a model cut into stages: who works when, and what share of the time a stage works.
+    """One step of a model cut into stages: who works when, and what share of the time a stage works on average.
 
     Args:
         layers: of the model, 4 to 128.
@@ -207,7 +207,7 @@ def cut_model(
         rows,
         Axis("start", f"time ({unit})"),
         Axis("lane", "stage", category=True),
-        title=f"one step: {step / size:.4g} {unit}, a stage works {utilization:.1%} of it",
+        title=f"one step: {step / size:.4g} {unit}, an average stage works {utilization:.1%} of it",
         names=[kind for kind in kinds if any(row["kind"] == kind for row in rows)],
     )
     curves = []
@@ -218,8 +218,9 @@ def cut_model(
             {"stages": count, "percent": 100 / count, "what": "1 / P"},
         ]
     point = {"stages": stages, "percent": 100 * utilization, "what": "with transfers"}
-    x, y = Axis("stages", "P, stages"), Axis("percent", "share of the time that a stage works (%)")
-    text = f"One step of {layers} layers on {stages} stages: {step / size:.4g} {unit}; a stage works {utilization:.1%}."
+    x, y = Axis("stages", "P, stages"), Axis("percent", "share of the time that an average stage works (%)")
+    took = f"One step of {layers} layers on {stages} stages: {step / size:.4g} {unit}"
+    text = f"{took}; an average stage works {utilization:.1%}."
     return chart(below(steps, lines(curves, x, y, by="what", points=[point])), text)
 
 

@@ -155,7 +155,8 @@ def plans(
 
 
 def node_bound(message_bytes: float, nodes: int, inter_bandwidth: float, rails: int) -> float:
-    """A lower bound for any all-reduce, seconds: each node must push ``2 (n-1)/n S`` through its ports."""
+    """A lower bound where the nodes do the adding, seconds: the busiest pushes at least ``2 (n-1)/n S`` through its
+    ports."""
     return all_reduce_time("ring", message_bytes, nodes, rails * inter_bandwidth)
 
 
@@ -214,7 +215,8 @@ def will_it_scale(
         rails: ports of a node, 1 to 8.
         intra_bandwidth: of one GPU inside the node, one direction, bytes/s.
         inter_bandwidth: of one port, one direction, bytes/s.
-        hidden_percent: share of the communication that overlaps with computation, 0 to 100.
+        hidden_percent: share of the communication that overlaps with computation, 0 to 100, as far as there is so much
+            computation.
     """
     parameters = billion_parameters * billion
     compute = 6 * parameters * tokens / RATE
@@ -222,7 +224,8 @@ def will_it_scale(
     for gpus in (1, 2, 4, *(NODE * 2**power for power in range(10))):
         size = (max(1, gpus // NODE), min(gpus, NODE))
         for plan, parts in plans(2 * parameters, *size, intra_bandwidth, inter_bandwidth, rails).items():
-            exposed = (1 - hidden_percent / 100) * sum(parts.values())
+            whole = sum(parts.values())
+            exposed = whole - min(hidden_percent / 100 * whole, compute)
             efficiency = scaling_efficiency(compute, compute + exposed, gpus, weak=True)
             rows.append({"gpus": gpus, "percent": 100 * efficiency, "plan": plan})
     x, y = Axis("gpus", "GPUs", log=True), Axis("percent", "efficiency (%)")

@@ -210,8 +210,26 @@ def fate(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool)
     return FATES[1] if rounded < 2.0 ** (2 - 2 ** (exponent_bits - 1)) else FATES[2]
 
 
+#: Parts of a power of two whose fates are told apart.
+FINE = 32
+
+
+def fates(exponent: int, number_format: str) -> list[tuple[float, float, str]]:
+    """The parts of the numbers from ``2**exponent`` to twice that which meet one fate: from and to (powers), and it."""
+    found: list[tuple[float, float, str]] = []
+    for part in range(FINE):
+        low, high = exponent + part / FINE, exponent + (part + 1) / FINE
+        kind = fate(2.0 ** ((low + high) / 2), *FORMATS[number_format])
+        if found and found[-1][2] == kind:
+            low = found.pop()[0]
+        found.append((low, high, kind))
+    return found
+
+
 def few_bits(gradients: str = "tiny language model", number_format: str = "fp16", scale_power: int = 0) -> Spec:
     """Real gradients, multiplied by a loss scale, above a ruler of the numbers that a format can represent.
+
+    They are counted by powers of two; inside one they are taken to lie evenly, by their logarithms.
 
     Args:
         gradients: a key of :data:`GRADIENTS`.
@@ -222,11 +240,10 @@ def few_bits(gradients: str = "tiny language model", number_format: str = "fp16"
     rows = []
     shares = dict.fromkeys(FATES, 0.0)
     for index, count in enumerate(counts):
-        exponent = lowest + index + scale_power
-        kind = fate(2.0 ** (exponent + 0.5), *FORMATS[number_format])
-        rows.append({"low": exponent, "high": exponent + 1, "count": count, "fate": kind})
-        shares[kind] += count / sum(counts)
-    said = ", ".join(f"{share:.2%} {kind}" for kind, share in shares.items())
+        for low, high, kind in fates(lowest + index + scale_power, number_format):
+            rows.append({"low": low, "high": high, "count": count, "fate": kind})
+            shares[kind] += (high - low) * count / sum(counts)
+    said = ", ".join(f"{share:.1%} {kind}" for kind, share in shares.items())
     x = {"type": "quantitative", "scale": {"domain": [-46, 24]}, "title": "power of two"}
     colour = {"field": "fate", "scale": {"domain": list(FATES), "range": list(COLOURS[:4])}}
     hover = [{"field": "fate", "title": " "}, {"field": "low", "title": "from 2 to the"}, {"field": "count"}]

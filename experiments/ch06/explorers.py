@@ -149,6 +149,19 @@ def layer_parts(
     return {"norms, masks, residuals": share, "between the matrices": without - share, "attention matrix": matrix}
 
 
+def _alive(
+    model: Model, sequence: int, batch: int, ranks: int, sequence_parallel: bool, attention: str, recompute: str
+) -> float:
+    """What one layer holds on top while its backward pass computes it again, bytes; arguments of ``layer_parts``."""
+    if recompute == "none":
+        return 0.0
+    kept, whole = (
+        sum(layer_parts(model, sequence, batch, ranks, sequence_parallel, attention, again).values())
+        for again in (recompute, "none")
+    )
+    return whole if recompute == "full" else whole - kept
+
+
 def _beside_the_state(model: Model, ranks: int, activations: float) -> Spec:
     """The chart of the activations of all layers on one rank, on top of the model's state."""
     rows: list[Spec] = []
@@ -177,6 +190,8 @@ def what_fits(
 ) -> Spec:
     """Activations of one layer by part, and of all layers with the model's state, against the memory of an H100.
 
+    With recomputation, one layer is there in full as well, while it is computed again.
+
     The state is 16 bytes per parameter, split over the tensor-parallel ranks; in the second bar the optimizer's part is
     also sliced over :data:`SLICED` data-parallel ranks.
 
@@ -190,6 +205,8 @@ def what_fits(
         recompute: ``"none"``, ``"selective"`` or ``"full"``.
     """
     shape, split = SHAPES[model], sequence_parallel == "yes"
+    if shape.heads % ranks:
+        return _refused(f"{shape.heads} heads cannot be divided among {ranks} ranks")
     plans = {"whole": (1, False), f"t = {ranks}": (ranks, False), f"t = {ranks}, sequence split": (ranks, True)}
     rows: list[Spec] = []
     for name, plan in plans.items():
@@ -202,8 +219,8 @@ def what_fits(
         by="part",
         title=f"one layer of {model}, {sequence:,} tokens, batch {batch}",
     )
-    parts = layer_parts(shape, sequence, batch, ranks, split, attention, recompute)
-    activations = shape.layers * sum(parts.values())
+    chosen = shape, sequence, batch, ranks, split, attention, recompute
+    activations = shape.layers * sum(layer_parts(*chosen).values()) + _alive(*chosen)
     whole, limit = _beside_the_state(shape, ranks, activations), H100_SXM.memory
     said = f"{model} on {ranks} ranks, {sequence:,} tokens, batch {batch}: activations {format_bytes(activations)}"
     return chart(below(one, whole), f"{said}, beside the model's state and {format_bytes(limit)} of memory.")

@@ -139,6 +139,10 @@ def expert_routing(
     )
 
 
+#: Tokens drawn to count the rows of a skewed router.
+COUNTED = 2000
+
+
 def expert_traffic(
     tokens: int = 4096,
     top_k: int = 2,
@@ -149,8 +153,9 @@ def expert_traffic(
 ) -> Spec:
     """Bytes one rank sends in the forward pass of a mixture of 64 experts in bf16, against the number of ranks.
 
-    Expert parallelism sends rows out and back. With a skew the hottest rank receives more than its share, and the lines
-    of expert parallelism show that rank. Tensor parallelism all-reduces every token over a ring.
+    Expert parallelism sends rows out and back. With a skew the hottest rank has more results to send back than the
+    others, and the lines of expert parallelism show that rank, counted over :data:`COUNTED` drawn tokens of each rank.
+    Tensor parallelism all-reduces every token over a ring.
 
     Args:
         tokens: in one layer; of all ranks together, or of each.
@@ -162,15 +167,18 @@ def expert_traffic(
     """
     once = once_per_rank.endswith("rank")
     experts, rows, marked = 64, [], ""
+    choices = random_choices(COUNTED, experts, top_k, skew) if skew else []
     for count in (2, 4, 8, 16, 32, 64):
-        hot = hottest_rank(experts, count, skew)
+        sent = {
+            own: 2 * all_to_all_bytes(own, hidden, top_k, count, BF16, once, experts)
+            for own in (tokens // count, tokens)
+        }
+        if skew:
+            each = hottest_rank(choices, experts // count, count, once)
+            sent = {own: own * each * hidden * BF16 for own in sent}
         ways = {
-            "experts, tokens split": 2
-            * hot
-            * all_to_all_bytes(tokens // count, hidden, top_k, count, BF16, once, experts),
-            "experts, tokens on each rank": 2
-            * hot
-            * all_to_all_bytes(tokens, hidden, top_k, count, BF16, once, experts),
+            "experts, tokens split": sent[tokens // count],
+            "experts, tokens on each rank": sent[tokens],
             "tensor parallel": 2 * (count - 1) / count * tokens * hidden * BF16,
         }
         rows += [{"ranks": count, "bytes": size, "way": way} for way, size in ways.items()]
@@ -183,10 +191,21 @@ def expert_traffic(
     )
 
 
-def hottest_rank(experts: int, ranks: int, skew: float) -> float:
-    """The load of the rank whose experts are most popular, over the mean; experts lie in order of popularity."""
-    share = experts // ranks
-    return ranks * sum(popularity(experts, skew)[:share])
+def hottest_rank(choices: Sequence[Sequence[int]], share: int, ranks: int, once: bool) -> float:
+    """Rows that the rank with the most popular experts sends in a forward pass, for each of its own tokens.
+
+    Those of its tokens go out to the other ranks, and the results of all other ranks' tokens go back from it.
+
+    Args:
+        choices: the experts of each token, as on every rank; experts lie in order of popularity, ``share`` on a rank.
+        share: experts of a rank.
+        ranks: that have equally many tokens.
+        once: whether a row goes to a rank once, or once for each of its experts there.
+    """
+    visited = [[expert // share for expert in own] for own in choices]
+    rows = [sorted(set(own)) if once else own for own in visited]
+    here = sum(own.count(0) for own in rows) / len(rows)
+    return sum(map(len, rows)) / len(rows) - here + (ranks - 1) * here
 
 
 def layouts(

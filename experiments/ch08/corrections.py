@@ -67,9 +67,10 @@ CORRECTIONS: tuple[Correction, ...] = (
         "The matrices become compute-bound at one batch, whatever the context",
         "Decoding with long contexts is bound by memory at every batch.",
         "The caches are read by attention's own kernels, and that time is added to that of the matrices. The matrices "
-        f"multiply longer than their weights are read from {_RIDGE.value:.0f} sequences on, with any context. From 512 "
-        f"to 1,024 sequences of 2,048 tokens a step of {LLAMA3_8B.name} on an {H100_SXM.name} grows from "
-        f"{format_time(_HALF.value)} to {format_time(_FULL.value)}: matrices and caches both take twice as long.",
+        f"multiply longer than their weights are read from {_RIDGE.value:.0f} sequences on, with any context. If "
+        f"the caches fitted, a step of {LLAMA3_8B.name} on an {H100_SXM.name} would grow, from 512 to 1,024 sequences "
+        f"of 2,048 tokens, from {format_time(_HALF.value)} to {format_time(_FULL.value)}: matrices and caches both "
+        "take twice as long.",
         (_RIDGE, _HALF, _FULL),
         _SCALING,
     ),

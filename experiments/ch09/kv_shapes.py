@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankzero import checks
 from rankzero.facts import models
 from rankzero.facts.models import Model
 from solutions.ch07.experts import moe_parameters
@@ -50,6 +51,7 @@ class Shape:
         """
         if way not in WAYS:
             raise ValueError(f"way must be one of {', '.join(WAYS)}, got {way!r}")
+        checks.require(self.heads % ranks == 0, f"be divisible by ranks = {ranks}", heads=self.heads)
         kept = self.kv_heads if way == PUBLISHED else HEADS[way]
         if kept is None:
             return mla_bytes_per_token(self.layers, *LATENT, element_bytes)

@@ -292,9 +292,7 @@ def _gate_says(step: int) -> str:
     elif step and thrash(True)[step - 1].left:
         said = f"Pass {step + 1}: two blocks are free, so b comes in and computes its first {CHUNK} tokens again."
         if first.writer == 0:
-            said = (
-                f"Pass {step + 1}: a has finished, and b has room at last, to compute its first {CHUNK} tokens again."
-            )
+            said = f"Pass {step + 1}: a has finished, so b has room at last, and the whole budget: {CHUNK + 1} tokens."
     else:
         said = f"Pass {step + 1}: two blocks are free, so b comes in and computes {CHUNK} tokens."
     return said + (" Below, b waits." if not whole.held else " Below, b begins for the first time.")

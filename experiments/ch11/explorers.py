@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankzero.charts import Axis, Spec, bars, below, beside, chart, lines, stacks
-from solutions.ch11.speculation_costs import batched_speedup, best_batched
+from solutions.ch11.speculation_costs import batched_speedup, best_batched, break_even_batch
 from solutions.ch11.speculative import (
+    MARGIN,
     acceptance_probability,
     expected_tokens,
     residual_distribution,
@@ -64,7 +65,10 @@ def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: flo
     """
     lengths = range(longest + 1)
     speed = {k: speculative_speedup(acceptance, k, draft_cost, verify_cost if k else 1.0) for k in lengths}
-    best = max(lengths, key=lambda k: (speed[k], -k))
+    best = 0
+    for k in lengths:
+        if speed[k] > speed[best] * (1 + MARGIN):
+            best = k
     rows: list[Spec] = [{"k": k, "times": value, "what": "speed-up"} for k, value in speed.items()]
     point: Spec = {"k": best, "times": speed[best], "what": "speed-up"}
     even: list[Spec] = [{"k": k, "times": 1.0, "what": "plain decoding"} for k in (0, longest)]
@@ -79,6 +83,16 @@ def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: flo
     under = lines(tokens, Axis("k", "draft length k"), Axis("tokens", "tokens per target pass"), "what")
     told = f"alpha {acceptance:.3g}, c {draft_cost:.3g}, v {verify_cost:.3g}: {said}"
     return chart(below(above, under), f"{told}; {expected_tokens(acceptance, best):.3f} tokens per pass there.")
+
+
+def _losing(acceptance: float, draft_cost: float, draft_length: int, critical_batch: float) -> str:
+    """From which batch on drafts of a length lose, in words."""
+    if speculative_speedup(acceptance, draft_length, draft_cost) < 1:
+        return "loses at every batch"
+    even = break_even_batch(acceptance, draft_length, draft_cost, critical_batch)
+    if even >= critical_batch:
+        return "never loses"
+    return f"breaks even at a batch of {even:.0f}"
 
 
 def batches(
@@ -104,9 +118,6 @@ def batches(
         {"batch": size, "times": best_batched(acceptance, draft_cost, size, critical_batch)[1], "way": "best k"}
         for size in sizes
     ]
-    losing = next((row["batch"] for row in rows[: len(sizes)] if row["times"] < 1), None)
-    said = (
-        f"k = {draft_length} loses from a batch of {losing:.0f}" if losing else f"k = {draft_length} never loses here"
-    )
+    said = f"k = {draft_length} {_losing(acceptance, draft_cost, draft_length, critical_batch)}"
     axes = Axis("batch", "batch (sequences)", log=True), Axis("times", "speed-up")
     return chart(lines(rows, *axes, "way", critical_batch, said), f"Speed-up against the batch: {said}.")

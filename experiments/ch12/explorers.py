@@ -156,7 +156,7 @@ def clipping(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> S
 
     def told(at: float) -> tuple[float, bool]:
         found = ppo_clip_objective([math.log(max(at, 1e-9))], [0.0], [advantage], clip)
-        return found.objective, found.clipped_fraction > 0
+        return found.objective if at else min(0.0, (1 - clip) * advantage), found.clipped_fraction > 0
 
     places = sorted({*(step / 50 for step in range(1, 151)), 1 - clip, 1 + clip})
     rows: list[Spec] = []

@@ -70,7 +70,7 @@ class IterationReport:
         entropy: of the policy in the last update, natural units; like what follows.
         outside_fraction: share of ratios further than the clip range from 1.
         clipped_fraction: share of steps without a policy gradient.
-        approx_kl: between the policy that played and the policy after the updates.
+        approx_kl: between the policy that played and the policy before the last update.
         first_outside: ``outside_fraction`` in the first update.
     """
 

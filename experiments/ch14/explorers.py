@@ -144,8 +144,8 @@ def two_pools(
     written, trained = generate_floor + generate_work / split, train_work / (gpus - split)
     for way, wait in ((_WAITING, tail), (_FLOWING, 0.0)):
         rows += [
-            {"lane": f"{split} GPUs, {way}", "start": 0.0, "end": max(written, wait), "kind": "generate"},
-            {"lane": f"{gpus - split} GPUs, {way}", "start": 0.0, "end": trained, "kind": "train"},
+            {"lane": f"{split} generate, {way}", "start": 0.0, "end": max(written, wait), "kind": "generate"},
+            {"lane": f"{gpus - split} train, {way}", "start": 0.0, "end": trained, "kind": "train"},
         ]
     curve = [of(g, way) for way in points for g in range(1, gpus)]
     best = {way: min((row for row in curve if row["way"] == way), key=lambda row: row["seconds"]) for way in points}

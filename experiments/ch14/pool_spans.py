@@ -28,6 +28,6 @@ def spans(
     writing, training = floor + generate / split, train / (gpus - split)
     writing = max(writing, tail) if mode == BARRIER else writing
     return {
-        f"{split} GPUs": [("generate", start, start + writing) for start in starts],
-        f"{gpus - split} GPUs": [("train", start + step, start + step + training) for start in starts],
+        f"{split} generate": [("generate", start, start + writing) for start in starts],
+        f"{gpus - split} train": [("train", start + step, start + step + training) for start in starts],
     }

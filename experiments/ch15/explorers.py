@@ -159,7 +159,8 @@ def waste_curve(
     errors, here = _errors(), stall / (2 * mtbf)
     x, y = Axis("ratio", "C / (2M)", log=True), Axis("percent", "off by (%)")
     mark = here if errors[0]["ratio"] <= here <= errors[-1]["ratio"] else None
-    inset = lines(errors, x, y, by="of", mark=mark, title="how far off the exact interval; the rule is this job")
+    job = "the rule is this job" if mark else f"this job, at {here:.2g}, is outside"
+    inset = lines(errors, x, y, by="of", mark=mark, title=f"how far off the exact interval; {job}")
     return chart(below(curve, inset | {"height": 140}), f"Waste against the interval: {title}.")
 
 
@@ -243,8 +244,31 @@ def strips_of_time(
 
 
 def _joined(run: list[Strip], most: int = 150) -> list[Any]:
-    """Merge adjacent pieces of one kind; in a run of very many pieces, merge checkpoints with the work around, too."""
+    """Merge adjacent pieces of one kind; in a run of very many pieces, several saves in a row are drawn as one."""
     if len(run) > most:
-        run = [("useful" if kind == "checkpoint" else kind, start, end) for kind, start, end in run]
+        run = _fewer_saves(run, math.ceil(len(run) / most))
     borders = [0, *(i for i, (one, other) in enumerate(pairwise(run), start=1) if one[0] != other[0]), len(run)]
     return [(run[a][0], run[a][1], run[b - 1][2]) for a, b in pairwise(borders)]
+
+
+def _fewer_saves(run: list[Strip], together: int) -> list[Strip]:
+    """The run with so many pieces of work in a row as one, and their checkpoints behind it as one."""
+    fewer: list[Strip] = []
+    waiting: list[Strip] = []
+
+    def drawn() -> None:
+        if waiting:
+            start, end = waiting[0][1], waiting[-1][2]
+            worked = start + sum(b - a for kind, a, b in waiting if kind == "useful")
+            fewer.extend([("useful", start, worked), ("checkpoint", worked, end)])
+            waiting.clear()
+
+    for part in run:
+        if part[0] not in ("useful", "checkpoint") or len(waiting) == 2 * together:
+            drawn()
+        if part[0] in ("useful", "checkpoint"):
+            waiting.append(part)
+        else:
+            fewer.append(part)
+    drawn()
+    return [part for part in fewer if part[1] < part[2]]

@@ -79,7 +79,7 @@ def expert_parallel_forward(
 
     Args:
         x: the tokens of this rank, [tokens, hidden]; ranks may hold different numbers of them, also none.
-        weights: of each token's experts, [tokens, top_k].
+        weights: of each token's experts, [tokens, top_k], of x's type.
         chosen: the experts of each token, numbers from 0 to E-1, [tokens, top_k], int64.
         local_experts: this rank's E/R experts, in the order of their numbers, each from [rows, hidden] to that shape.
         experts: E, how many there are on all ranks together; a multiple of the number of ranks.

@@ -22,6 +22,7 @@ from experiments.ch06.explorers import (
     who_holds_heads,
 )
 from rankzero.explore import VEGA_LITE
+from rankzero.facts.models import GPT3_175B
 from rankzero.facts.units import GB, MB
 from solutions.ch06.heads import head_partition
 from solutions.ch06.layer_memory import stored_by_layer
@@ -102,7 +103,7 @@ def moved(explorer, *steps: tuple[str, object]) -> list[str]:
                 ("model", "Llama 2 13B"),
                 ("sequence", 10_000),
                 ("batch", 2),
-                ("ranks", 16),
+                ("ranks", 4),
                 ("sequence_parallel", "no"),
                 ("attention", "materialised"),
                 ("recompute", "selective"),
@@ -223,6 +224,22 @@ def test_bars_hold_all_layers_beside_the_state():
     assert state == pytest.approx(16 * 8_030_261_248 / GB)
     assert {"gigabytes": 80} in values
     assert "one layer" in one["title"]
+
+
+def test_one_layer_is_there_in_full_while_it_is_computed_again():
+    """6.19: the inputs of all layers, and one layer; without its attention matrices, these of one layer."""
+    for recompute, attention in (("full", "flash"), ("selective", "materialised")):
+        spec = what_fits("GPT-3 175B", 2048, 1, 8, "yes", attention, recompute)
+        values = [row for layer in spec["vconcat"][1]["layer"] for row in layer["data"]["values"]]
+        drawn = next(row["gigabytes"] for row in values if row.get("part") == "activations")
+        kept, whole = (
+            sum(layer_parts(GPT3_175B, 2048, 1, 8, True, attention, way).values()) / GB for way in (recompute, "none")
+        )
+        assert drawn == pytest.approx(96 * kept + (whole if recompute == "full" else whole - kept))
+
+
+def test_heads_that_cannot_be_divided_are_refused():
+    assert "40 heads cannot be divided among 16 ranks" in what_fits("Llama 2 13B", ranks=16)["description"]
 
 
 @given(layers)

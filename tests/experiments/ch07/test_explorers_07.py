@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from itertools import product
 
 import pytest
 import vl_convert
@@ -169,9 +171,26 @@ def test_the_numbers_of_the_question():
     }
 
 
-def test_the_hottest_rank():
-    assert hottest_rank(64, 8, 0.0) == pytest.approx(1)
-    assert hottest_rank(64, 8, 1.0) == pytest.approx(8 * sum(popularity(64, 1.0)[:8]))
+@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize(("ranks", "top_k"), [(2, 2), (4, 1), (8, 2), (8, 8), (64, 8)])
+def test_the_hottest_rank(ranks, top_k, once):
+    """Row by row: the tokens of every rank go out to the others, and their results come back."""
+    choices, share = random_choices(200, 64, top_k, 1.2), 64 // ranks
+    sent: Counter[int] = Counter()
+    for source, own in product(range(ranks), choices):
+        visited = [expert // share for expert in own]
+        for target in {*visited} if once else visited:
+            if target != source:
+                sent.update((source, target))
+    assert hottest_rank(choices, share, ranks, once) == pytest.approx(max(sent.values()) / len(choices))
+
+
+def test_a_skew_that_is_next_to_nothing_changes_next_to_nothing():
+    """Kills a count of drawn tokens that is not the fair one's."""
+    for once in ("one row for each expert", "one row for each rank"):
+        fair, skewed = (expert_traffic(once_per_rank=once, top_k=8, skew=skew) for skew in (0.0, 1e-6))
+        for one, other in zip(fair["data"]["values"], skewed["data"]["values"], strict=True):
+            assert other["bytes"] == pytest.approx(one["bytes"], rel=0.2 if one["ranks"] == 64 else 0.05)
 
 
 def test_once_per_rank_is_the_chapters_own():
