@@ -73,9 +73,9 @@ CORRECTIONS: tuple[Correction, ...] = (
         "Activation checkpointing makes training a third slower.",
         f"Full recomputation repeats the forward pass, {1 / 3:.0%} of a step without it, and keeps "
         f"{format_bytes(_INPUT.value)} of the {format_bytes(_ALL.value)} that a layer of GPT-3 stores for one "
-        f"sequence. Selective recomputation repeats only the attention core, {_AGAIN.value:.1%}, and keeps "
-        f"{format_bytes(_SELECTIVE.value)}. With a fused attention kernel, which never stores the scores, even that "
-        "is part of the kernel.",
+        f"sequence. Selective recomputation repeats only the attention core, {_AGAIN.value:.1%} (of the forward pass, "
+        f"as the paper counts, {3 * _AGAIN.value:.1%}), and keeps {format_bytes(_SELECTIVE.value)}. With a fused "
+        "attention kernel, which never stores the scores, even that is part of the kernel.",
         (_ALL, _SELECTIVE, _INPUT, _AGAIN),
         f"{_SEQUENCE}, section 5",
     ),
