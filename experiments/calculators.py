@@ -160,7 +160,6 @@ def serving(
 ) -> Table:
     """Bounds of a pass, and how many GPUs a load takes; without queueing and what GPUs send each other."""
     made = Deployment(shaped(parameters), GPUS[gpu], tensor_parallel)
-    _split(made.model.heads, tensor_parallel)
     first = made.prefill(prompt)
     step = made.decode_step([prompt + output / 2] * slots)
     count = replicas_needed(requests_per_second, first, step, output, slots)
