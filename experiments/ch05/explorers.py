@@ -205,8 +205,9 @@ def fate(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool)
     rounded = round_to_format(value, exponent_bits, mantissa_bits, infinities)
     if rounded == 0:
         return FATES[0]
-    if rounded > 1.5 * value or rounded < value / 1.5:  # infinity or saturation: rounding alone is never this far off
-        return FATES[3] if value > 1 else FATES[1]
+    largest = round_to_format(math.inf, exponent_bits, mantissa_bits, infinities)
+    if math.isinf(rounded) or value > largest + 2.0 ** (math.frexp(largest)[1] - 2 - mantissa_bits):
+        return FATES[3]  # infinity, or saturation: more than half a step above the largest number
     return FATES[1] if rounded < 2.0 ** (2 - 2 ** (exponent_bits - 1)) else FATES[2]
 
 

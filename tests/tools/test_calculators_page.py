@@ -45,6 +45,14 @@ def test_a_calculator_says_what_its_function_says():
     assert "no layout" in dict(sheets.advisor(405e9, 0, 8, 80 * GB, 64, 8192, 50 * GB)["rows"])["layouts"]
 
 
+def test_a_server_has_to_prefill():
+    """A prefill takes a replica whole: so many in a second take as many replicas as seconds."""
+    rows = dict(sheets.serving(70e9, "H100", 8, 64, 8000, 1, 100.0)["rows"])
+    assert rows["prefill"] == "152.2 ms"
+    assert rows["replicas"] == "16, because 100 prefills a second take so many"
+    assert rows["GPUs"] == "128"
+
+
 def test_with_more_gpus_than_heads_caches_hold_copies():
     """405B on two nodes: 16 ranks keep a head each of 8, so a token takes twice the bytes of its heads."""
     rows = dict(sheets.cache(126, 8, 128, 2.0, 16, 405.85e9, 80 * GB, 4096)["rows"])

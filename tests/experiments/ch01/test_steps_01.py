@@ -140,4 +140,5 @@ def test_every_published_run_was_slower_than_half_of_the_peak():
 
 def test_the_order_that_is_dealt_out():
     assert shard_steps.padded()[:10] == list(shard_steps.ORDER)
+    assert shard_steps.padded((0, 1), 5) == [0, 1, 0, 1, 0]  # as on the page
     assert sorted(shard_steps.ORDER) == list(range(10))

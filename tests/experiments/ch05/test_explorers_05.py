@@ -19,6 +19,7 @@ from experiments.ch05.explorers import (
     RECIPES,
     bucket_times,
     fate,
+    fates,
     few_bits,
     hiding,
     learning_rates,
@@ -203,6 +204,15 @@ def test_shares_are_those_of_a_real_cast(power):
 )
 def test_fates(value, name, kind):
     assert fate(value, *FORMATS[name]) == kind
+
+
+def test_fates_change_inside_a_power_of_two():
+    """E4M3's largest number is 448; what rounds to it ends at 464."""
+    (low, border, kind), (other, high, rest) = fates(8, "E4M3")
+    assert (low, high, border) == (8, 9, other)
+    assert (kind, rest) == ("normal", "too large")
+    assert border == pytest.approx(math.log2(464), abs=1 / 32)
+    assert fates(3, "fp16") == [(3.0, 4.0, "normal")]
 
 
 def test_the_ruler_has_every_number_of_a_small_format():

@@ -125,3 +125,4 @@ def test_where_a_sample_has_a_gradient(ratio, advantage, said):
 
 def test_a_ratio_of_nothing():
     drawn(clipping(0.0, -1.0, 0.5))
+    assert "ratio 0: objective 0," in clipping(0.0, 1.0)["description"]

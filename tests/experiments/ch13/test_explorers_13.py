@@ -73,6 +73,7 @@ def test_estimators_weigh_exactly(p, q):
 
 def test_the_exception_of_the_page_is_the_default():
     assert "smallest variance: k2" in estimators()["description"]
+    assert "smallest variance: k1 and k2 and k3." in estimators((18, 0, 0))["description"]
     assert "p and q are equal" in estimators((1, 1), (1, 1))["description"]
 
 

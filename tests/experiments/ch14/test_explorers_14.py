@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.ch14.explorers import MODELS, memory, phases, two_pools
+from experiments.ch14.pool_spans import spans
 from rankzero.explore import VEGA_LITE
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB
@@ -91,6 +92,7 @@ def test_two_pools_at_every_state(gpus, generate, train, tail, split, floor):
 
 
 def test_the_gain_of_the_page():
+    assert len(spans("continuous", 2, 1, (10.0, 10.0, 0.0))) == 2  # also where both pools are of one size
     told = two_pools()["description"]
     assert "with a barrier 100 s, at best 60 and 40: 100 s, 1.350 times as fast" in told
     assert "without 100 s, at best 63 and 37: 95.24 s, 1.417 times as fast" in told
