@@ -21,7 +21,7 @@ needs_pyodide = pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Py
 
 
 #: A control that matters with one option of another one alone: that control, and the option.
-MATTERS_WITH = {"billion_parameters": ("model", OWN)}
+MATTERS_WITH = {"billion_parameters": ("model", OWN), "sequence_parallel": ("ranks", 8)}
 
 
 def drawn(figure) -> str:
