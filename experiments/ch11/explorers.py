@@ -87,9 +87,10 @@ def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: flo
 
 def _losing(acceptance: float, draft_cost: float, draft_length: int, critical_batch: float) -> str:
     """From which batch on drafts of a length lose, in words."""
-    if speculative_speedup(acceptance, draft_length, draft_cost) < 1:
-        return "loses at every batch"
-    even = break_even_batch(acceptance, draft_length, draft_cost, critical_batch)
+    try:
+        even = break_even_batch(acceptance, draft_length, draft_cost, critical_batch)
+    except ValueError:
+        return "gains at no batch"
     if even >= critical_batch:
         return "never loses"
     return f"breaks even at a batch of {even:.0f}"
