@@ -17,10 +17,20 @@ from bs4 import BeautifulSoup, Tag
 from rankzero.facts.chapters import CHAPTERS
 from tools.plain_formulas import formula
 
-#: What is not text of a section: nested sections are sections of their own; drawings and formulas are not words.
-APART = (
-    "section[id]:not(.rz-card), script, style, svg, noscript, .katex-html, annotation, .headerlink, .rz-actions, "
-    ".rz-hint, .rz-hints, .rz-scorecard, .rz-veil, .rz-everything, .rz-glossary"
+#: What is not text of a section, by tag and class: drawings and formulas are not words, buttons and hints not its own.
+APART = frozenset({"script", "style", "svg", "noscript", "annotation"})
+APART_CLASSES = frozenset(
+    {
+        "headerlink",
+        "katex-html",
+        "rz-actions",
+        "rz-everything",
+        "rz-glossary",
+        "rz-hint",
+        "rz-hints",
+        "rz-scorecard",
+        "rz-veil",
+    }
 )
 #: Where some of it begins that is long and can be cut out before the page is parsed, and the tags that lead to its end.
 _DRAWN = re.compile(r'<(svg|script|style|noscript|annotation|span(?= class="katex-html"))\b')
@@ -29,10 +39,10 @@ _ENDS = {
 }
 _CODE = re.compile(r"(<(pre|code)\b[^>]*>)(.*?)(?=</\2>)", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
-#: What a reader may not have earned yet: a search finds it, but no excerpt shows it.
-CLOSED = "[data-veil], .rz-derivation, .rz-reference"
+#: What a reader may not have earned yet, beside what is veiled: a search finds it, but no excerpt shows it.
+CLOSED_CLASSES = frozenset({"rz-derivation", "rz-reference"})
 #: Elements whose parts are joined without blanks: a word may be spread over several of them.
-CLOSE = "pre, code"
+CLOSE = frozenset({"pre", "code"})
 
 #: Sections that close a chapter.
 CLOSING = ("Summary", "Where the real systems do this", "Deeper")
@@ -80,6 +90,23 @@ def terms(html: str) -> Iterator[dict[str, str]]:
         }
 
 
+def _tags(node: Tag) -> list[Tag]:
+    """The elements of a part of a page. A selector would ask each of them about its ancestors, and take most of a
+    build's last step."""
+    return [one for one in node.descendants if isinstance(one, Tag)]
+
+
+def _apart(node: Tag) -> bool:
+    """Whether it is not text of the section around it; a nested section is a section of its own, but for a card."""
+    classes = node.get("class") or ()
+    own = node.name == "section" and node.has_attr("id") and "rz-card" not in classes
+    return own or node.name in APART or not APART_CLASSES.isdisjoint(classes)
+
+
+def _closed(node: Tag) -> bool:
+    return node.has_attr("data-veil") or not CLOSED_CLASSES.isdisjoint(node.get("class") or ())
+
+
 def _heading(section: Tag) -> str:
     found = section.find(["h1", "h2", "h3", "h4"], recursive=False)
     return _words(found) if isinstance(found, Tag) else ""
@@ -116,16 +143,16 @@ def sections(html: str) -> Iterator[dict[str, str]]:
     article = BeautifulSoup(text, "html.parser").select_one("article.bd-article")
     if article is None:
         return
-    titled = [node for node in article.select("section[id]") if _heading(node)]
-    apart, formulas, close = (article.select(kind) for kind in (APART, "math", CLOSE))
-    for node in apart:
+    tags = _tags(article)
+    titled = [node for node in tags if node.name == "section" and node.has_attr("id") and _heading(node)]
+    for node in filter(_apart, tags):
         node.extract()
-    for node in formulas:
+    for node in (node for node in tags if node.name == "math"):
         node.replace_with(formula(node))
-    for node in close:
+    for node in (node for node in tags if node.name in CLOSE):
         node.replace_with(node.get_text())
     for section in reversed(titled):  # the inner ones first
-        closed = " ".join(_words(node.extract()) for node in section.select(CLOSED))
+        closed = " ".join(_words(node.extract()) for node in _tags(section) if _closed(node))
         title, text = _heading(section), _words(section)
         yield {"id": str(section["id"]), "title": title, "text": text.removeprefix(title).strip(), "closed": closed}
 
