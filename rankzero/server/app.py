@@ -177,7 +177,7 @@ class Front:
 
         limit = asked.limit(room)
         if constraint is not None:
-            _check_constraint_fits(constraint, limit)
+            _check_constraint_fits(constraint, limit, asked.limit_field)
         try:
             pending.request = engine.submit(
                 tokens,
@@ -192,7 +192,7 @@ class Front:
             raise Refused(429, f"{error}; try again later", None, "queue_full", RETRY_AFTER) from None
         except ValueError as error:
             code: ErrorCode = "context_length_exceeded" if limit > room else "invalid_value"
-            raise Refused(400, str(error), "max_tokens" if limit > room else field, code) from None
+            raise Refused(400, str(error), asked.limit_field if limit > room else field, code) from None
         except RuntimeError as error:
             raise Refused(500, str(error), code="engine_failed") from None
         self._open += 1
@@ -268,12 +268,12 @@ async def _body(http: Http) -> bytes:
     return body
 
 
-def _check_constraint_fits(constraint: Constraint, limit: int) -> None:
-    """Refuse a token limit too small for any text that the constraint allows."""
+def _check_constraint_fits(constraint: Constraint, limit: int, field: str) -> None:
+    """Refuse a token limit, sent in ``field``, that is too small for any text that the constraint allows."""
     least = constraint.distance() + 1
     if limit < least:
-        sentence = f"max_tokens must be at least {least}, got {limit}: the shortest text that fits takes {least - 1}"
-        raise Refused(400, f"{sentence}, and one token ends it", "max_tokens", "out_of_range")
+        sentence = f"{field} must be at least {least}, got {limit}: the shortest text that fits takes {least - 1}"
+        raise Refused(400, f"{sentence}, and one token ends it", field, "out_of_range")
 
 
 async def _finished(pending: Pending) -> Request:

@@ -105,6 +105,7 @@ class OwnEngine(Engine):
         self._tables: dict[str, set[int]] = {}  # blocks that a request had when it last ran
         self._counts: Counter[str] = Counter()
         self._pass: list[Piece] = []
+        self._decodes = 0  # of the requests in the pass
         self._idle = 0
         self._core = core(LiveJob(self, block_size, budget, slots))
         self._update_metrics()
@@ -144,7 +145,7 @@ class OwnEngine(Engine):
             self._hear(*one)
         if self._pass:
             names = tuple((name, len(tokens)) for name, tokens, _, _ in self._pass)
-            decode, computed = sum(tokens == 1 for _, tokens in names), sum(tokens for _, tokens in names)
+            decode, computed = self._decodes, sum(tokens for _, tokens in names)
             used = len(set[int]().union(*self._tables.values()))
             span = (self._counts["steps"], start, self.log.now())
             self.log.steps.append(Step(*span, names, computed - decode, decode, computed, (), used))
@@ -172,6 +173,9 @@ class OwnEngine(Engine):
             raise RuntimeError("step() called job.forward twice")
         start = self.log.now()
         self._pass = pieces
+        self._decodes = sum(
+            len(tokens) == 1 and first >= len(self._live[name].prompt) for name, tokens, first, _ in pieces
+        )
         for name, tokens, first, table in pieces:
             request = self._live[name]
             if request.first_step is None:
@@ -189,11 +193,17 @@ class OwnEngine(Engine):
         return logits
 
     def choose(self, logits: torch.Tensor, asked: JobRequest, number: int, allowed: Collection[int] | None) -> int:
-        """Draw token ``number`` of an answer; a request that ignores the end of sequence never draws it."""
+        """Draw token ``number`` of an answer; a request that ignores the end of sequence never draws it.
+
+        Raises:
+            ValueError: no token is allowed.
+        """
         request, how = self._live[asked.name], self._live[asked.name].sampling
         if allowed is not None or how.ignore_eos:
             found = range(len(logits)) if allowed is None else sorted(set(allowed))
             may = [token for token in found if token != self.tokenizer.eos or not how.ignore_eos]
+            if not may:
+                raise ValueError("no token is allowed")
             masked = torch.full_like(logits, float("-inf"))
             masked[may] = logits[may]
             logits = masked

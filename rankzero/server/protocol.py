@@ -80,6 +80,11 @@ class SharedFields(Form):
         return self
 
     @property
+    def limit_field(self) -> str:
+        """The field that limits the tokens of the answer, as it stands in an error."""
+        return "max_tokens"
+
+    @property
     def usage(self) -> bool:
         """Whether a stream ends with the number of tokens."""
         return self.stream_options is not None and self.stream_options.include_usage
@@ -209,6 +214,11 @@ class ChatRequest(SharedFields):
         if self.response_format is None or self.response_format.type == "text":
             return None
         return self.response_format.json_schema.schema_ if self.response_format.json_schema else {}
+
+    @property
+    def limit_field(self) -> str:
+        """The field that limits the tokens of the answer: the one that was sent."""
+        return "max_completion_tokens" if self.max_completion_tokens else "max_tokens"
 
     def limit(self, room: int) -> int:
         """The token limit of the answer when there is room for ``room`` tokens."""

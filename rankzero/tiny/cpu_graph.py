@@ -107,8 +107,12 @@ class CpuGraph:
         """
         if self._captured:
             raise RuntimeError("a graph can be captured only once; create another")
-        with torch.no_grad(), _Recorder(self._operations):
-            yield
+        try:
+            with torch.no_grad(), _Recorder(self._operations):
+                yield
+        except BaseException:  # half a program is none: a later capture begins anew
+            self._operations.clear()
+            raise
         self._captured = True
 
     def record(self, program: Callable[[], T], warm_up: int = WARM_UP) -> T:

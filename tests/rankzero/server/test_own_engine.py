@@ -127,3 +127,29 @@ def test_without_http():
     assert engine.metrics()["blocks_used"] == 0
     assert all(step.computed <= 256 and len(step.scheduled) <= 2 for step in engine.steps)
     engine.close()
+
+
+def test_the_trace_of_a_prompt_of_one_token_begins_with_a_prefill():
+    engine = OwnEngine(model(), TOKENIZER, PARTS, EngineCore, slots=1, blocks=20, block_size=4)
+    engine.submit([65], 3, ignore_eos=True)
+    engine.run()
+    assert [(step.prefill, step.decode) for step in engine.steps] == [(1, 0), (0, 1), (0, 1)]
+    engine.close()
+
+
+class Forbidding(Idle):
+    """Chooses from nothing."""
+
+    def submit(self, request: Any) -> None:
+        self.request = request
+
+    def step(self):
+        logits = self.job.forward([(self.request.name, self.request.prompt, 0, [0, 1])])
+        return [(self.request.name, chr(self.job.choose(logits[0], self.request, 0, [])), "")]
+
+
+def test_a_token_is_chosen_from_some():
+    engine = OwnEngine(model(), TOKENIZER, PARTS, Forbidding, slots=1, blocks=20, block_size=4)
+    engine.submit([65], 3)
+    with pytest.raises(ValueError, match="no token is allowed"):
+        engine.run()

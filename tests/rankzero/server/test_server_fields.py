@@ -136,6 +136,13 @@ def test_an_unknown_field_is_named(server, path, change, parameter):
     ("path", "change", "parameter", "code"),
     [
         (CHAT, {"max_completion_tokens": 2}, "max_tokens", "conflict"),
+        (CHAT, {"max_tokens": 10_000}, "max_tokens", "context_length_exceeded"),
+        (
+            CHAT,
+            {"max_tokens": None, "max_completion_tokens": 10_000},
+            "max_completion_tokens",
+            "context_length_exceeded",
+        ),
         (CHAT, {"stream_options": {"include_usage": True}}, "stream_options", "conflict"),
         (
             CHAT,

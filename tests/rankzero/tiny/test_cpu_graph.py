@@ -143,6 +143,19 @@ def test_what_the_host_would_have_to_know_cannot_be_captured(program):
         graph.replay()
 
 
+def test_a_capture_that_failed_leaves_nothing_behind():
+    """Kills a graph that replays the half of a program before the one that was captured."""
+    graph, x = CpuGraph(), torch.arange(3.0)
+    with pytest.raises(NotCapturable), graph.capture():
+        x.add_(1).sum().item()
+    with graph.capture():
+        x.mul_(2)
+    x.fill_(3)
+    graph.replay()
+    assert x.tolist() == [6, 6, 6]
+    assert len(graph.operations) == 1
+
+
 def test_another_shape_does_not_fit():
     x = torch.zeros(3)
     doubled(x)
