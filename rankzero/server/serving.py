@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -73,16 +73,16 @@ class Server:
         trace: str | Path | None = None,
         **engine_options: Any,
     ) -> None:
-        self._file: TextIO | None = None
-        if trace is not None:
-            self._file = Path(trace).open("w", encoding="utf-8")  # noqa: SIM115  # closed by close()
-        more: dict[str, Any] = {"queue": queue, "file": self._file, **engine_options}
-        self.engine = (
-            OwnEngine(model, tokenizer, parts, core, **more) if core else Engine(model, tokenizer, parts, **more)
-        )
+        with contextlib.ExitStack() as opened:  # a server that cannot be made leaves nothing open
+            self._socket = opened.enter_context(_listening(host, port))
+            self._file = opened.enter_context(Path(trace).open("w", encoding="utf-8")) if trace is not None else None
+            more: dict[str, Any] = {"queue": queue, "file": self._file, **engine_options}
+            self.engine = (
+                OwnEngine(model, tokenizer, parts, core, **more) if core else Engine(model, tokenizer, parts, **more)
+            )
+            opened.pop_all()
         self._outbox = Outbox()
         self._front = Front(self.engine, tokenizer.encode, name, self._outbox)
-        self._socket = _listening(host, port)
         self.url = f"http://{host}:{self._socket.getsockname()[1]}"
         self._listening = threading.Event()
         self._stopping = False

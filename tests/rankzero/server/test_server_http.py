@@ -458,9 +458,21 @@ def test_an_error_within_a_stream_is_an_event():
         list(complete(server, stream=True))
 
 
-def test_a_taken_port_is_an_error(server):
+def test_a_taken_port_is_an_error_and_no_trace_is_lost_to_it(server, tmp_path):
+    kept = tmp_path / "trace.jsonl"
+    kept.write_text("of an earlier server\n")
     with pytest.raises(OSError, match="in use"):
-        serve(model(), TOKENIZER, PARTS, port=urlsplit(server.url).port)
+        serve(model(), TOKENIZER, PARTS, port=urlsplit(server.url).port, trace=kept)
+    assert kept.read_text() == "of an earlier server\n"
+
+
+def test_a_server_that_cannot_be_made_leaves_its_port_free():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    with pytest.raises(ValueError, match="slots"):
+        serve(model(), TOKENIZER, PARTS, port=port, slots=0)
+    serve(model(), TOKENIZER, PARTS, port=port)._socket.close()
 
 
 def test_nothing_is_written_to_the_terminal(capfd, caplog):
