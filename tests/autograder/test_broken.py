@@ -75,7 +75,7 @@ def old_format() -> bytes:
 
 FULL, NONE = 4.0, 0.0
 
-# name of the file, its content, exit status, points, a part of what is said
+# name of the file, its content or what makes it, exit status, points, a part of what is said
 FILES = {
     "empty file": ("a.py", b"", GRADED, NONE, "a.py has no code: is it the right hand-in?"),
     "another chapter": ("a.py", "def bubble_fraction(stages, n):\n    return stages / n\n",
@@ -134,7 +134,8 @@ FILES = {
     "notebook nested deeply": ("a.ipynb", b"[" * 200_000, REFUSED, NONE, "is not JSON"),
     "notebook with a huge number": ("a.ipynb", b'{"cells": ' + b"9" * 10_000 + b"}", REFUSED, NONE, "is not JSON"),
     "notebook in UTF-16": ("a.ipynb", notebook(RIGHT).decode().encode("utf-16"), REFUSED, NONE, "UTF-16"),
-    "notebook with outputs": ("a.ipynb", notebook(RIGHT, junk="x" * (17 << 20)), REFUSED, NONE, "clear the outputs"),
+    "notebook with outputs": ("a.ipynb", lambda: notebook(RIGHT, junk="x" * (17 << 20)),
+                              REFUSED, NONE, "clear the outputs"),
     "broken cell": ("a.ipynb", notebook("def f(:", RIGHT), GRADED, FULL, "cell 1 is not Python"),
     "cell of another type": ("a.ipynb", notebook(3, RIGHT), GRADED, FULL, "cell 1 has no text"),
     "cell with null bytes": ("a.ipynb", notebook("x = 1\0", RIGHT), GRADED, FULL, "cell 1 holds null bytes"),
@@ -159,9 +160,11 @@ FILES = {
     "link": ("a.zip", archive([("zero.py", "/etc/passwd")], linked), REFUSED, NONE, "a link or a device"),
     "encrypted": ("a.zip", encrypted(), REFUSED, NONE, "encrypted"),
     "201 entries": ("a.zip", archive([(f"{n}.py", "") for n in range(201)]), REFUSED, NONE, "201 entries"),
-    "bomb": ("a.zip", archive([(f"{n}.bin", bytes(33 << 20)) for n in range(2)]), REFUSED, NONE, "64 MiB unpacked"),
-    "large file inside": ("a.zip", archive([("zero.py", b"#" * (17 << 20))]), REFUSED, NONE, "larger than 16 MiB"),
-    "lie about its size": ("a.zip", lying(), REFUSED, NONE, "damaged"),
+    "bomb": ("a.zip", lambda: archive([(f"{n}.bin", bytes(33 << 20)) for n in range(2)]),
+             REFUSED, NONE, "64 MiB unpacked"),
+    "large file inside": ("a.zip", lambda: archive([("zero.py", b"#" * (17 << 20))]),
+                          REFUSED, NONE, "larger than 16 MiB"),
+    "lie about its size": ("a.zip", lying, REFUSED, NONE, "damaged"),
     "archive in an archive": ("a.zip", archive([("in.zip", archive([]))]), REFUSED, NONE, "holds no .py file"),
     "names that differ in case": ("a.zip", archive([("a.py", ""), ("A.py", "")]), REFUSED, NONE, "two entries of one"),
     "folder of a Mac": ("a.zip", archive([("m/labs/zero.py", RIGHT), ("__MACOSX/a.py", "\0")]), GRADED, FULL, "4 / 4"),
@@ -187,7 +190,7 @@ def graded(path: Path, tmp_path: Path, capsys, *more: str) -> tuple[int, dict, s
 @pytest.mark.parametrize("name", FILES)
 def test_a_broken_submission_ends_in_a_sentence(name, tmp_path, capsys, key):
     file, content, status, points, sentence = FILES[name]
-    path = tmp_path / file
+    path, content = tmp_path / file, content() if callable(content) else content
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     found, results, said = graded(path, tmp_path, capsys, "--key", key)
     assert sentence in said

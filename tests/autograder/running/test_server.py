@@ -317,9 +317,8 @@ def test_the_reference_alone_decides_what_its_figures_are():
 
 # In processes.
 
-SANDBOXED = {
-    "engine": source("solutions"),
-    "stub": source("labs"),
+#: Programs that are no engine.
+NO_ENGINES = {
     "dies": "class EngineCore:\n    def __init__(self, job):\n        import os\n        os._exit(3)\n",
     "lies": "class EngineCore:\n    def __init__(self, job):\n        job._ask(['fly', 3])\n",
     "changes": (
@@ -332,7 +331,8 @@ SANDBOXED = {
 @pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
-    submission = Submission("engine", tuple(Unit(f"{name}.py", text, name) for name, text in SANDBOXED.items()))
+    programs = {"engine": source("solutions"), "stub": source("labs"), **NO_ENGINES}
+    submission = Submission("engine", tuple(Unit(f"{name}.py", text, name) for name, text in programs.items()))
     with Runner(submission, Processes(Sandbox.measure(request.param)), systems.limits(SERVER), [SERVER.item]) as made:
         yield made
 

@@ -249,11 +249,8 @@ class Witness:
         return played
 
 
-SANDBOXED = {
-    "survivor": source("solutions"),
-    "stub": source("labs"),
-    "another": inspect.getsource(another_survivor),
-    "apart": next(SURVIVE.item.source_of(slip) for slip in SURVIVE.item.slips if slip.sentence.startswith("Each rank")),
+#: Programs that are no run.
+NO_RUNS = {
     "dies": "def run_job(job, disk):\n    import os\n    os._exit(3)\n",
     "lies": "def run_job(job, disk):\n    disk._ask(['fly'])\n",
     "waits": (
@@ -263,11 +260,19 @@ SANDBOXED = {
 }
 
 
+def sandboxed() -> dict[str, str]:
+    """The programs that run in processes, by the names of their modules."""
+    slips = SURVIVE.item.slips
+    apart = next(SURVIVE.item.source_of(slip) for slip in slips if slip.sentence.startswith("Each rank"))
+    right = {"survivor": source("solutions"), "another": inspect.getsource(another_survivor)}
+    return {**right, "stub": source("labs"), "apart": apart, **NO_RUNS}
+
+
 @pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
     limits = replace(systems.limits(SURVIVE), tensors=600.0)
-    with Runner(handed(SANDBOXED), Processes(Sandbox.measure(request.param)), limits, [SURVIVE.item]) as made:
+    with Runner(handed(sandboxed()), Processes(Sandbox.measure(request.param)), limits, [SURVIVE.item]) as made:
         yield made
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,26 +47,29 @@ def needed(source: str) -> str:
     return "\n".join(map(ast.unparse, [*ours, *controls]))
 
 
-def explorers() -> list[tuple[str, Any, dict[str, ex.Control]]]:
-    """Name, function and controls of every explorer, from the cells of the chapters."""
-    found: list[tuple[str, Any, dict[str, ex.Control]]] = []
+@functools.cache
+def explorers(path: Path) -> list[dict[str, ex.Control]]:
+    """The controls of every explorer of a page, from its cells."""
+    found: list[dict[str, ex.Control]] = []
 
     def note(fn: Any, *, title: str, alt: str, **controls: ex.Control) -> None:
-        found.append((f"{path.stem}: {title}", fn, controls))
+        found.append(controls)
 
-    for path in notebooks():
-        names: dict[str, Any] = {}
-        for source in cells(nbformat.read(path, as_version=4)):
-            exec(needed(source), names)
-            if re.search(r"^explore\(", source, re.MULTILINE):
-                exec(source, {**MEASURED, **names, "explore": note})
+    names: dict[str, Any] = {}
+    for source in cells(nbformat.read(path, as_version=4)):
+        exec(needed(source), names)
+        if re.search(r"^explore\(", source, re.MULTILINE):
+            exec(source, {**MEASURED, **names, "explore": note})
     return found
 
 
-EXPLORERS = explorers()
-every_explorer = pytest.mark.parametrize(
-    ("fn", "controls"), [one[1:] for one in EXPLORERS], ids=[one[0] for one in EXPLORERS]
-)
+every_page = pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+
+
+def ranges(path: Path) -> Iterator[tuple[str, ex.Range]]:
+    """The sliders of a page, by name."""
+    for controls in explorers(path):
+        yield from ((name, control) for name, control in controls.items() if isinstance(control, ex.Range))
 
 
 def read(text: str, unit: str) -> float:
@@ -78,44 +84,47 @@ def read(text: str, unit: str) -> float:
     return float(number * (BINARY[prefix] if prefix in BINARY else Decimal(PREFIXES[prefix])))
 
 
-def test_every_chapter_has_its_explorers_here():
+def calls(path: Path) -> int:
+    """The explorers that a page shows."""
+    sources = cells(nbformat.read(path, as_version=4))
+    return sum(len(re.findall(r"^explore\(", source, re.MULTILINE)) for source in sources)
+
+
+@every_page
+def test_every_explorer_is_found(path):
     """Kills: a search that finds none, and every test below that proves nothing."""
-    calls = sum(
-        len(re.findall(r"^explore\(", source, re.MULTILINE))
-        for path in notebooks()
-        for source in cells(nbformat.read(path, as_version=4))
-    )
-    assert len(EXPLORERS) == calls
-    assert {name[:2] for name, *_ in EXPLORERS} == {path.stem[:2] for path in notebooks()}
+    assert len(explorers(path)) == calls(path)
+
+
+def test_every_chapter_has_explorers():
+    assert {path.stem[:2] for path in notebooks() if calls(path)} == {path.stem[:2] for path in notebooks()}
 
 
 @pytest.mark.proof(part="runs")
-@every_explorer
-def test_the_read_out_of_a_slider_is_the_value_that_the_function_gets(fn, controls):
+@every_page
+def test_the_read_out_of_a_slider_is_the_value_that_the_function_gets(path):
     """Kills: 32770 tokens beside a chart of 32,768."""
-    for name, control in controls.items():
-        if isinstance(control, ex.Range):
-            slider = ex._input(name, control)
-            assert [value for _, value in slider.options] == control.stops
-            for text, value in slider.options:
-                assert read(text, control.unit) == value, (name, text, value)
+    for name, control in ranges(path):
+        slider = ex._input(name, control)
+        assert [value for _, value in slider.options] == control.stops
+        for text, value in slider.options:
+            assert read(text, control.unit) == value, (name, text, value)
 
 
 @pytest.mark.proof(part="runs")
-@every_explorer
-def test_the_page_shows_what_the_notebook_shows(fn, controls):
-    for name, control in controls.items():
-        if isinstance(control, ex.Range):
-            data = json.loads(json.dumps(ex._definition(control)))
-            assert data["texts"].split("|") == [text for text, _ in ex._input(name, control).options]
-            assert data["stops"] == control.stops
-            first = data["texts"].split("|")[data["stops"].index(control.default)]
-            assert f">{first}</span>" in unescape(ex._field(name, control))
+@every_page
+def test_the_page_shows_what_the_notebook_shows(path):
+    for name, control in ranges(path):
+        data = json.loads(json.dumps(ex._definition(control)))
+        assert data["texts"].split("|") == [text for text, _ in ex._input(name, control).options]
+        assert data["stops"] == control.stops
+        first = data["texts"].split("|")[data["stops"].index(control.default)]
+        assert f">{first}</span>" in unescape(ex._field(name, control))
 
 
-@every_explorer
-def test_options_and_fields_are_exact(fn, controls):
-    for control in controls.values():
+@every_page
+def test_options_and_fields_are_exact(path):
+    for control in (control for controls in explorers(path) for control in controls.values()):
         if isinstance(control, ex.Choice):
             for text, option in zip(control.texts, control.options, strict=True):
                 assert text == option if isinstance(option, str) else read(text, control.unit) == option
@@ -123,10 +132,10 @@ def test_options_and_fields_are_exact(fn, controls):
             assert control.read(control.text) == control.default
 
 
-@every_explorer
-def test_read_outs_are_short(fn, controls):
+@every_page
+def test_read_outs_are_short(path):
     """A continuous slider has sensible digits: nobody reads 12.345678901 µs."""
-    for control in controls.values():
-        if isinstance(control, ex.Range) and not control.integer:
+    for name, control in ranges(path):
+        if not control.integer:
             texts = [ex.shown(value, control.unit) for value in control.stops]
-            assert max(len(re.findall(r"\d", text.split("e")[0].lstrip("-0."))) for text in texts) <= 6
+            assert max(len(re.findall(r"\d", text.split("e")[0].lstrip("-0."))) for text in texts) <= 6, name
