@@ -79,6 +79,11 @@ class JsonState(NamedTuple):
     rest: str = ""
     key: bool = False
 
+    @property
+    def inside(self) -> bool:
+        """Whether bytes of a character are missing."""
+        return self.mode == "text" and self.rest != "" and self.rest[0] not in "\\u"
+
 
 class JsonMachine:
     """A pushdown automaton for JSON.
@@ -111,7 +116,7 @@ class JsonMachine:
         """The fewest bytes to a complete value: end the string, word or key, then close every bracket."""
         stack, mode, rest, key = state
         if mode == "text":
-            missing = len(rest) // 2 if rest and rest[0] not in "\\u" else len(rest)
+            missing = len(rest) // 2 if state.inside else len(rest)
             return missing + 1 + (2 if key else 0) + len(stack)
         if mode == "word":
             return len(rest) + len(stack)
@@ -202,7 +207,7 @@ class JsonConstraint:
     """Which tokens keep a text valid JSON, with the methods of ``solutions.ch11.constrained.ConstraintState``.
 
     Distances are in bytes: since every ASCII character is a token, a text that is n bytes from its end can end within
-    n tokens.
+    n tokens. A token that ends inside a character is left out where the bytes that end it are not all tokens.
 
     Args:
         vocabulary: the bytes of every token; each single ASCII character must be one.
@@ -218,6 +223,7 @@ class JsonConstraint:
         missing = next((value for value in range(0x80) if bytes([value]) not in single), None)
         if missing is not None:
             raise ValueError(f"vocabulary must have every ASCII character, got none for {chr(missing)!r}")
+        self._cut = all(bytes([value]) in single for value in range(0x80, 0xC0))  # a character may be cut anywhere
         self._vocabulary, self._eos, self._machine = vocabulary, eos, machine or JsonMachine()
         self._states = [self._machine.start]
         self._branches = _prefix_tree(vocabulary, eos)
@@ -243,7 +249,8 @@ class JsonConstraint:
             found, waiting = [], [(self._branches, state)]
             while waiting:
                 branch, now = waiting.pop()
-                found += [(token, self._machine.distance(now)) for token in branch.tokens]
+                if self._cut or not now.inside:
+                    found += [(token, self._machine.distance(now)) for token in branch.tokens]
                 for byte, further in branch.after.items():
                     after = self._machine.step(now, byte)
                     if after is not None:
@@ -270,7 +277,7 @@ class JsonConstraint:
         else:
             known = 0 <= token < len(self._vocabulary) and self._vocabulary[token]
             after = self._machine.run(self._vocabulary[token], state) if known else None
-        if after is None:
+        if after is None or (after.inside and not self._cut):
             raise ValueError(f"token must be allowed here, got {token}")
         self._states.append(after)
         self.finished = token == self._eos

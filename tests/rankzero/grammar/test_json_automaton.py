@@ -166,6 +166,23 @@ def test_every_ascii_character_must_be_a_token():
 # The judge.
 
 
+def test_half_a_character_is_no_token_where_the_other_half_is_none():
+    """Kills a mask after which nothing at all is allowed."""
+    letters = [bytes([value]) for value in range(0x80)]
+    constraint = JsonConstraint([*letters, "é".encode(), "é".encode()[:1], b""], 0x82)
+    constraint.advance(ord('"'))
+    assert {0x80, 0x81} & {*constraint.allowed()} == {0x80}
+    with pytest.raises(ValueError, match="must be allowed here, got 129"):
+        constraint.advance(0x81)
+    constraint.advance(0x80)
+    constraint.advance(ord('"'))
+    assert 0x82 in constraint.allowed()
+    rest = [bytes([value]) for value in range(0x80, 0xC0)]
+    constraint = JsonConstraint([*letters, "é".encode(), "é".encode()[:1], *rest, b""], 0x82 + 0x40)
+    constraint.advance(ord('"'))
+    assert {0x80, 0x81} <= {*constraint.allowed()}
+
+
 def test_the_judge_names_what_is_wrong():
     schema = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
     assert json_fault('{"age": 3}', schema) is None
