@@ -37,6 +37,8 @@ def test_every_draft_pass_is_charged(tmp_path):
 def test_a_draft_that_is_too_dear(capsys):
     assert run("speculative_model", "--quick", "--alpha", "0.2", "--c", "0.4") == 0
     assert "do not speculate" in capsys.readouterr().out
+    assert run("speculative_model", "--quick", "--alpha", "0.13", "--c", "0.13") == 0  # no gain but for rounding
+    assert "best k: 0, do not speculate" in capsys.readouterr().out
 
 
 @pytest.mark.proof(part="runs")

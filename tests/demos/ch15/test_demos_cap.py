@@ -32,6 +32,14 @@ def test_what_is_assumed_is_said(capsys):
     assert all(word in line for word in ("price per gpu hour 2", "stall 60", "restart time 300", "8 chunks"))
 
 
+def test_no_rank_has_more_chunks_than_layers(tmp_path, capsys):
+    """Kills a bubble of 8 chunks on ranks that have 4 layers each."""
+    rows = table(tmp_path, "training_plan", "--model", "LLAMA3_8B", "--gpus", "1024", "--layout", "1,1,8,128")
+    share = next(float(row["computed"]) for row in rows if row["quantity"] == "bubble")
+    assert share == pytest.approx(100 * (7 / 4) / (16 + 7 / 4))
+    assert "4 chunks a rank" in capsys.readouterr().out
+
+
 def test_a_sheet_that_contradicts_itself_is_status_1(monkeypatch):
     true = run_sheet.run_report
     monkeypatch.setattr(run_sheet, "run_report", lambda *plan: replace(true(*plan), days=54.0))
