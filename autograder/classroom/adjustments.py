@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -46,9 +47,9 @@ def read(text: str, known: Collection[str]) -> Adjustments:
     Raises:
         NoAdjustments: a column is missing, an id is not in the class, points are no number, a sentence is empty.
     """
-    lines = text.removeprefix("\ufeff").splitlines()
-    mark = ";" if lines and ";" in lines[0] else ","
-    rows = csv.DictReader(lines, delimiter=mark)
+    text = text.removeprefix("\ufeff")
+    mark = ";" if ";" in text.partition("\n")[0] else ","
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark)
     names = [name.strip() for name in rows.fieldnames or ()]
     if sorted(names) != sorted(COLUMNS):
         raise NoAdjustments(f"the first line must be {','.join(COLUMNS)}, got {','.join(names) or 'nothing'}")
@@ -56,11 +57,13 @@ def read(text: str, known: Collection[str]) -> Adjustments:
     found: dict[str, list[Adjustment]] = defaultdict(list)
     for row in rows:
         identifier, points, sentence = ((row[name] or "").strip() for name in COLUMNS)
+        sentence = " ".join(sentence.split())  # of several lines
         where = f"line {rows.line_num}"
         if identifier not in known:
             raise NoAdjustments(f"{where}: nobody in the class has the id {identifier!r}{similar(identifier, known)}")
         if not sentence or None in row:
-            raise NoAdjustments(f"{where}: a sentence for {identifier} is needed, in quotes if it has a comma")
+            sign = "semicolon" if mark == ";" else "comma"
+            raise NoAdjustments(f"{where}: a sentence for {identifier} is needed, in quotes if it has a {sign}")
         found[identifier].append(
             Adjustment(_points(points.replace(",", ".") if mark == ";" else points, where), sentence)
         )

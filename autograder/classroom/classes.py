@@ -39,6 +39,10 @@ AHEAD = 2
 REMEMBERED = 4096
 
 
+class OtherPoints(Exception):
+    """Marks of an earlier grading are worth something else now; the message is a sentence."""
+
+
 class OtherGrader(Exception):
     """A worker runs a different version of the grader; the message is a sentence."""
 
@@ -100,11 +104,15 @@ class Keeper(Marker):
         if self.learners and handed.id not in self.learners:
             return before
         graded = super().graded(handed, answers)
-        old = {mark.item.id: mark for mark in before.grading.marks}
-        marks = [
-            mark if not self.items or mark.item.id in self.items else old[mark.item.id] for mark in graded.grading.marks
-        ]
-        return replace(graded, grading=replace(graded.grading, marks=tuple(marks)))
+        if not self.items or not before.grading.marks:
+            return graded
+        new = {mark.item.id: mark for mark in graded.grading.marks}
+        marks = tuple(
+            new.get(mark.item.id, mark) if mark.item.id in self.items else mark for mark in before.grading.marks
+        )
+        reason = graded.grading.reason if any(name in graded.grading.reason for name in self.items) else ""
+        taken = replace(before.grading, marks=marks, reason=before.grading.reason or reason)
+        return replace(graded, grading=taken)
 
 
 def failed(handed: Handed, reason: str, error: BaseException | None = None) -> Graded:
@@ -283,6 +291,18 @@ def unanswered(graded: Graded) -> dict[str, Any]:
     return Answers(graded.grading.name, reason=graded.grading.reason).to_json()
 
 
+def _refuse_points(old: Folder, exam: Exam, items: Collection[str], learners: Collection[str]) -> None:
+    """Raise :class:`OtherPoints` if the points of a mark that is taken over have changed."""
+    for item in exam.items:
+        was = old.stamps["points"][item.id]
+        if item.points != was and (learners or item.id not in items):
+            again = "for all learners" if learners else "too"
+            raise OtherPoints(
+                f"{item.id} was worth {was:g} points and is now worth {item.points:g}, and marks of it are taken over: "
+                f"mark it again {again}"
+            )
+
+
 def remark(
     old: Folder, spec: Spec, folder: Folder, items: Collection[str] = (), learners: Collection[str] = ()
 ) -> list[Graded]:
@@ -297,6 +317,7 @@ def remark(
 
     Raises:
         OtherVectors: some answers are to cases other than those of ``spec``; nothing is written then.
+        OtherPoints: marks that would be taken over are worth something else now; nothing is written then.
     """
     seen: dict[Any, Any] = {}
     rows: list[Graded] = []
@@ -304,6 +325,8 @@ def remark(
     handed = [row.handed for row in kept.values()]
     with spec.exam() as exam:
         _refuse_others(old, handed, spec, exam)
+        if items or learners:
+            _refuse_points(old, exam, items, learners)
         where = {name: old.stamps[name] for name in ("sandbox", "interpreter")}
         folder.begin(stamps_of(spec, exam, {**where, "grader": report.version()}), spec.key)
         folder.expect(handed)

@@ -175,7 +175,7 @@ def _regrade(options: argparse.Namespace) -> ExitStatus:
             _check_named(options.learners, list(old.rows()), "learner")
             new = storage.Folder(options.to, shard=old.shard)
             rows = classes.remark(old, spec, new, options.only, options.learners)
-        except OtherVectors as error:
+        except (OtherVectors, classes.OtherPoints) as error:
             raise Usage(str(error)) from None
     return _ended(rows, options.to)
 

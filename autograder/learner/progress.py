@@ -14,7 +14,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -58,7 +58,11 @@ def _parsed(text: str) -> Entries:
 
 
 def load() -> Entries:
-    """All entries by item id. A file that cannot be read is moved aside, with a message."""
+    """All entries by item id. A file that is not what this course wrote is moved aside, with a message.
+
+    Raises:
+        OSError: the file cannot be opened or moved.
+    """
     file = location()
     if _building() or not file.exists():
         return {}
@@ -82,26 +86,40 @@ def _write(file: Path, entries: Entries) -> None:
         raise
 
 
-def _record(identifier: str, entry: Mapping[str, Any]) -> None:
+def _record(identifier: str, entry: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+    """Keep what ``entry`` makes of the item's old entry. A file that cannot be read or written stays as it is."""
     if _building():
         return
     try:
-        _write(location(), {**load(), identifier: dict(entry)})
+        entries = load()
+        _write(location(), {**entries, identifier: dict(entry(entries.get(identifier, {})))})
     except OSError as error:
         print(f"Your progress was not saved: {error.strerror or error} ({location()}).")
 
 
 def record_answer(identifier: str, right: bool, confidence: float | None = None) -> None:
     """Record an answer. The first answer to a question is kept too: later ones are given after reading the feedback."""
-    old = {} if _building() else load().get(identifier, {})
-    first, sure = (old["first"], old["confidence"]) if "first" in old else (right, confidence)
-    looked = {"looked": True} if old.get("looked") else {}
-    _record(identifier, {"right": right, "first": first, "confidence": sure, **looked})
+
+    def entry(old: Mapping[str, Any]) -> Mapping[str, Any]:
+        first, sure = (old["first"], old["confidence"]) if "first" in old else (right, confidence)
+        looked = {"looked": True} if old.get("looked") else {}
+        return {"right": right, "first": first, "confidence": sure, **looked}
+
+    _record(identifier, entry)
 
 
 def record_check(identifier: str, passed: int, total: int) -> None:
     """Record how many public cases a function passed."""
-    _record(identifier, {"passed": passed, "total": total})
+    _record(identifier, lambda old: {"passed": passed, "total": total})
+
+
+def recorded() -> Entries:
+    """All entries, to be shown; none, with a message, where the file cannot be opened."""
+    try:
+        return load()
+    except OSError as error:
+        print(f"Your progress cannot be read: {error.strerror or error} ({location()}).")
+        return {}
 
 
 def export_progress(path: str | os.PathLike[str]) -> Path:

@@ -7,13 +7,13 @@ from html import escape
 
 from autograder.items import Build
 from autograder.learner.card_frame import STATES, card, folded, in_book, show, table
-from autograder.learner.progress import Row, calibration, load, rows, tally
+from autograder.learner.progress import Row, calibration, recorded, rows, tally
 from autograder.markup import inline
 
 
 def scorecard(chapter: int | str | None = None) -> None:
     """Show what is right, wrong and open in a chapter (``scorecard(3)``), or in the whole course (``scorecard()``)."""
-    entries = load()
+    entries = recorded()
     lines = rows(chapter, entries)
     sentences = (tally(lines), calibration(lines, entries))
     show(score_card(lines, sentences), score_text(lines, sentences))

@@ -12,7 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 
-#: The most characters of a calculation, which limits how deeply parentheses nest.
+#: The most characters of a calculation.
 LONGEST = 200
 WANTED = "Type one number, or a calculation such as 3*7 or 2^10."
 LARGE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -283,5 +283,8 @@ def read(text: str, unit: str = "") -> float:
         return value
     if len(tidy) > LONGEST:
         raise Refused(f"Type at most {LONGEST} characters.")
-    _refuse_range(tidy, unit)
-    return _Parser(tidy, unit).whole()
+    try:
+        _refuse_range(tidy, unit)
+        return _Parser(tidy, unit).whole()
+    except RecursionError:
+        raise Refused("Type a calculation with fewer parentheses.") from None

@@ -27,9 +27,9 @@ from autograder.marking.requests import prepared
 from autograder.marking.sentences import (
     ABSENT,
     PublicResult,
+    came,
     hidden_sentences,
     public_sentences,
-    was_tried,
     without_end,
 )
 
@@ -80,13 +80,13 @@ def _changes(
     paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None], first: Sequence[PublicResult]
 ) -> bool:
     """Whether a case that was run twice was right only once. A missing answer does not count: the host may be busy."""
-    twice = [
-        (faults[one], faults[two]) for one, two in paper.again if was_tried(outcomes[one]) and was_tried(outcomes[two])
-    ]
+    twice = [(faults[one], faults[two]) for one, two in paper.again if came(outcomes[one]) and came(outcomes[two])]
     twice += [
         (result.fault, faults[result.place])
         for result in first
-        if {result.outcome.kind, outcomes[result.place].kind} <= {"value", "raised", "refused"}
+        if came(result.outcome)
+        and came(outcomes[result.place])
+        and {result.outcome.kind, outcomes[result.place].kind} <= {"value", "raised", "refused"}
     ]
     return any((before is None) != (after is None) for before, after in twice)
 

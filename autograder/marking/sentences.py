@@ -54,6 +54,12 @@ def was_tried(outcome: Outcome) -> bool:
     return not outcome.detail.startswith("not tried")
 
 
+def came(outcome: Outcome) -> bool:
+    """Whether there is an answer, right or wrong: none came in time, or the submission's time or room was used up."""
+    detail = re.sub(r"^rank \d+: ", "", outcome.detail)
+    return was_tried(outcome) and outcome.kind != "timeout" and detail not in FIXED
+
+
 def without_end(first: Sequence[PublicResult], outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> str:
     """The one sentence about a function that does not return; empty if anything else is wrong with it.
 

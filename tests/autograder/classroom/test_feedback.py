@@ -229,6 +229,7 @@ def test_points_of_one_learner_are_marked_again(moodle_class, place, key):
         ("id,points,sentence\nada,nan,well done\n", "points must be a number"),
         ("id,points,sentence\nada,1,\n", "a sentence for ada is needed"),
         ("id,points,sentence\nada,1,well done, in part\n", "in quotes if it has a comma"),
+        ("id;points;sentence\nada;1;well done; in part\n", "in quotes if it has a semicolon"),
     ],
 )
 def test_adjustments_that_cannot_be_read(text, said):
@@ -240,6 +241,12 @@ def test_adjustments_as_excel_writes_them_where_commas_are_decimal():
     """Kills: a refusal of what Excel saves as CSV in half of Europe."""
     made = adjustments.read('id;points;sentence\nada;-0,5;late\nada;1;"talk, and more"\n', {"ada"})
     assert [str(one) for one in made["ada"]] == ["-0.5 points: late", "+1 points: talk, and more"]
+
+
+def test_a_sentence_of_several_lines_keeps_its_words_apart():
+    """Kills: "lateby two days"."""
+    made = adjustments.read('id,points,sentence\r\nada,1,"late\r\nby\u2028two\x0cdays"\r\n', {"ada"})
+    assert [str(one) for one in made["ada"]] == ["+1 points: late by two days"]
 
 
 def test_adjustments_add_up_and_do_not_go_below_zero():

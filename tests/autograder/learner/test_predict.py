@@ -377,7 +377,7 @@ def test_who_looked_first_is_left_out_of_calibration():
     lines = progress.rows(3, entries)
     assert progress.calibration(lines, entries).startswith("Confidence was given 1 time: 60 % on average, and 0 %")
     assert progress.calibration(lines, {"03-volume": looked}) == ""
-    progress._record("03-volume", looked)
+    progress._record("03-volume", lambda old: looked)
     progress.record_answer("03-volume", False, 50.0)
     assert progress.load()["03-volume"] == {**looked, "right": False}
 
@@ -410,6 +410,12 @@ def test_a_file_that_is_not_text_is_moved_aside():
     assert (file.parent / "progress.broken-1.json").exists()
 
 
+def test_parentheses_without_end_are_refused_in_a_sentence():
+    """Kills: a RecursionError in a hand-in, and a row on which "the grader failed"."""
+    with pytest.raises(arithmetic.Refused):
+        arithmetic.read("(" * 199 + "1")
+
+
 def test_nothing_half_written_is_left(monkeypatch, capsys):
     """Kills writing in place: the old file survives a write that fails, and no temporary file stays."""
     predict("03-volume", 1.75)
@@ -423,6 +429,18 @@ def test_nothing_half_written_is_left(monkeypatch, capsys):
     assert "Your progress was not saved: No space left on device" in capsys.readouterr().out
     assert progress.location().read_text() == before
     assert [p.name for p in progress.location().parent.iterdir()] == ["progress.json"]
+
+
+def test_a_file_that_cannot_be_opened_costs_no_verdict(capsys):
+    """Kills: a traceback in the place of the card."""
+    progress.location().mkdir(parents=True)
+    predict("03-volume", 1.75)
+    said = capsys.readouterr().out
+    assert said.count("Your progress was not saved: Is a directory") == 1
+    assert len(said.splitlines()) > 1
+    scorecard.scorecard("03")
+    assert "Your progress cannot be read: Is a directory" in capsys.readouterr().out
+    assert progress.location().is_dir()
 
 
 def test_export_is_what_is_kept(tmp_path):

@@ -43,6 +43,12 @@ def test_a_float_outside_the_tolerance_fails(value, off):
     assert compare(value, value * (1 - off))
 
 
+def test_a_key_that_is_a_scalar_of_numpy_is_its_number():
+    """As in Python, where ``{np.int64(0): 1.0} == {0: 1.0}``."""
+    assert compare({0: 1.0}, {Array.of([0], "int64", ()): 1.0}) is None
+    assert compare({0: 1.0}, {Array.of([1], "int64", ()): 1.0})
+
+
 @given(floats)
 def test_a_float_inside_the_tolerance_passes(value):
     assert compare(value, value * (1 + 1e-10)) is None
@@ -53,6 +59,7 @@ def test_a_float_inside_the_tolerance_passes(value):
 def test_what_is_never_right_for_a_number(expected, got):
     """Kills: a comparison that NaN passes, a bool taken for 1, an overflow in the grader."""
     assert compare(expected, got)
+    assert Comparison(1e-6).difference(expected, got, others=[expected * 1.0000001, expected * 0.9999])
 
 
 @pytest.mark.parametrize(

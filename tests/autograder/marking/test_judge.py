@@ -365,6 +365,28 @@ def test_what_was_not_tried_is_not_held_against_an_earlier_answer():
 
 
 @pytest.mark.parametrize(
+    "missing",
+    [
+        Outcome("timeout", detail=outcome.NO_TIME),
+        Outcome("refused", detail=outcome.TOO_MUCH),
+        Outcome("refused", detail=f"rank 3: {outcome.TOO_MUCH}"),
+        Outcome("timeout", detail="scale does not return within 2 s"),
+    ],
+    ids=str,
+)
+def test_an_answer_that_does_not_come_again_is_not_held_against_the_first(missing):
+    """Kills: no points for the item in which the time or the room of a whole submission runs out."""
+    paper, outcomes = outcomes_of(toys.SCALE, toys.scale)
+    assert paper.again
+    repeated = {two for _, two in paper.again}
+    mark = judge.mark(paper, [missing if place in repeated else one for place, one in enumerate(outcomes)])
+    assert (mark.state, mark.score) == ("right", toys.SCALE.points)
+    public = [asked.expected for asked in paper.asked if asked.group is None][: len(toys.SCALE.cases)]
+    hidden = judge.mark(paper, [missing] * len(outcomes), (), public)
+    assert not any("change" in sentence for sentence in hidden.public)
+
+
+@pytest.mark.parametrize(
     ("detail", "said"),
     [
         ("rank 0 broke the rules of its channel", "the process died"),
