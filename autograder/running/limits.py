@@ -24,7 +24,7 @@ class Limits:
         world: time of one case of a world.
         submission: time of all cases of plain functions.
         tensors: time of all cases that need torch.
-        losses: how many children an item may lose before its remaining cases are skipped.
+        losses: how many children an item may lose, or worlds that do not end, before its remaining cases are skipped.
         answers: approximate memory that all answers of the submission together may take, bytes.
     """
 

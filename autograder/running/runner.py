@@ -106,7 +106,11 @@ class Runner:
 
     def _case(self, item: Build, cases: Sequence[Case], index: int, losses: list[Outcome]) -> Outcome:
         try:
-            return self._world(item, cases[index]) if item.grade == "world" else self._call(item, cases, index)
+            if item.grade != "world":
+                return self._call(item, cases, index)
+            outcome = self._world(item, cases[index])
+            losses += [outcome] if outcome.kind == "timeout" else []  # all its children are lost
+            return outcome
         except ChildLost as lost:
             losses.append(lost.outcome)
             return lost.outcome

@@ -13,7 +13,7 @@ import pytest
 from autograder import bank
 from autograder.items import Array, Build, Case, Iterator, Tensor
 from autograder.marking import trusted
-from autograder.marking.outcome import TOO_MUCH
+from autograder.marking.outcome import TOO_MUCH, Outcome
 from autograder.running.children import Children
 from autograder.running.limits import Limits
 from autograder.running.packages import imported_names
@@ -63,6 +63,21 @@ def test_a_one_shot_iterator_can_be_walked_once():
     outcomes = run(source, item("twice"), case, case)
     assert [outcome.value for outcome in outcomes] == [[[1, 2], []]] * 2
     assert outcomes[0].arguments is None  # a used iterator is no changed argument
+
+
+def test_a_world_that_does_not_end_is_tried_twice(monkeypatch):
+    """Kills: a function that hangs in every case and takes the time of all others."""
+    tried: list[Case] = []
+
+    def world(self: Runner, what: Build, case: Case) -> Outcome:
+        tried.append(case)
+        return Outcome("value", ()) if len(tried) == 2 else Outcome("timeout", detail="no answer in time")
+
+    monkeypatch.setattr(Runner, "_world", world)
+    found = run("x = 1\n", item("hangs", "world"), *(Case((rank,)) for rank in range(5)), level="none")
+    assert [outcome.kind for outcome in found] == ["timeout", "value", "timeout", "timeout", "timeout"]
+    assert [outcome.detail for outcome in found[3:]] == ["not tried: before, no answer in time"] * 2
+    assert len(tried) == 3
 
 
 def test_a_class_is_driven_call_by_call():
