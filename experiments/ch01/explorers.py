@@ -54,7 +54,8 @@ def how_long(
         count: the chosen number of devices.
         utilization: share of the dense peak that one device sustains alone, percent.
         price: of one device for an hour, USD.
-        efficiency: of scaling, percent: ``count`` devices sustain this share of ``count`` times what one does.
+        efficiency: of scaling, percent: together the devices sustain this share of what each does alone; the same for
+            every number of them.
     """
     flops = 6 * billion_parameters * billion * billion_tokens * billion
     sustained = utilization / 100 * efficiency / 100

@@ -5,7 +5,7 @@
 
 A round trip is timed on one rank's clock, so no two clocks need to agree, and half of it counts as one message. Taking
 the median of many trips discounts those in which the machine was busy with something else. The timed region contains
-nothing but the two messages.
+the two messages and what ``world.run`` does to note them, which adds to the latency.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def adds_up(all_reduce: Callable[[torch.Tensor], torch.Tensor]) -> bool:
 def five_collectives(size: int) -> dict[str, Callable[[], object]]:
     """Five library collectives on this rank, ready to call, whose full tensor has ``size`` bytes of float32.
 
-    ``size`` must be divisible by four times the number of ranks, or some bytes are left out.
+    ``size`` must be divisible by four times the number of ranks.
     """
     ranks = dist.get_world_size()
     x = torch.zeros(size // 4, device=_device())  # the full tensor: zeros, so that sums stay small

@@ -69,8 +69,8 @@ CORRECTIONS: tuple[Correction, ...] = (
         "An all-reduce is a reduce-scatter and an all-gather already; stages 1 and 2 only put the optimizer between "
         f"the two. For 70B on 64 ranks DDP and ZeRO-2 send {_SENT[0].value / GB:.1f} and {_SENT[1].value / GB:.1f} GB "
         f"per rank and step, ZeRO-3 {_SENT[2].value / GB:.1f}, because it gathers the weights twice. Where they stay "
-        f"gathered after the forward pass, as in the training of Llama 3, it is {_KEPT.value / GB:.1f} again. Steps "
-        "of several micro-steps send more: DDP and ZeRO-1 still reduce once, ZeRO-2 and ZeRO-3 in every one of them.",
+        f"gathered after the forward pass, as in the training of Llama 3, it is {_KEPT.value / GB:.1f} again. With "
+        "several micro-steps stages 2 and 3 send more: they reduce in every one, DDP and ZeRO-1 once.",
         (*_SENT, _KEPT),
         f"{_ZERO}, section 7; {_FSDP}, reshard_after_forward; {_LLAMA}",
     ),

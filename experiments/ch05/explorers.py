@@ -93,7 +93,7 @@ def learning_rates(
     Args:
         base: peak learning rate of the first run.
         base_batch: its sequences in a step.
-        batch: sequences in a step of the second run, which sees as many sequences in all.
+        batch: sequences in a step of the second run, which sees as many sequences in all, but for a part of a step.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
         noise_scale: the gradient noise scale in sequences, used by the rule ``"noise"``.
         warmup_percent: of the steps.

@@ -74,7 +74,8 @@ def step(
 
 
 def _whole_bytes(model: torch.nn.Module) -> int:
-    """Bytes of weights that are whole at the moment; a sliced parameter is a DTensor."""
+    """Bytes of weights that are whole at the moment; a sliced parameter is a DTensor, also while its layer is gathered
+    ahead of time."""
     return sum(p.nbytes for p in model.parameters() if not isinstance(p, DTensor))
 
 

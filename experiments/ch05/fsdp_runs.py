@@ -24,7 +24,7 @@ class Moment:
 
     Attributes:
         name: ``"forward 0"``, when layer 0 starts its forward pass, or ``"backward 0"``, when its backward pass starts.
-        whole: bytes of gathered weights at that moment, over all layers.
+        whole: bytes of gathered weights at that moment, over all layers but those gathered ahead of time.
         slices: bytes of the slices, which a rank always holds.
     """
 

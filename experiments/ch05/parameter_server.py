@@ -41,10 +41,11 @@ class Served:
 
     @property
     def mean_staleness(self) -> float:
-        """Mean number of other workers' updates between a pull and its push, including pushes that came too late.
+        """Other workers' updates between a pull and its push, of all pushes together, those that came too late
+        included, for each update that was made.
 
-        Every update falls between a pull and a push of each other worker, so the mean is the number of other workers,
-        whatever their speeds.
+        Without rounds, every update falls between a pull and a push of each other worker, so this is the number of
+        other workers, whatever their speeds.
         """
         return (sum(self.staleness) + sum(self.unused)) / len(self.staleness)
 

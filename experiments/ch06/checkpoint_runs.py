@@ -35,8 +35,8 @@ class Checkpointed:
     Attributes:
         segment: layers between two checkpoints; 0 means no checkpoints.
         stored: bytes that autograd keeps after the forward pass.
-        peak: most bytes alive at any moment of the forward and backward pass.
-        seconds: time of the fastest of several forward and backward passes.
+        peak: most bytes of saved tensors alive at any moment of the forward and backward pass.
+        seconds: time of the fastest of several forward and backward passes, with the hooks that count them.
         gradient: of the first matrix.
     """
 

@@ -60,7 +60,8 @@ def exchanged(tensor: float) -> float:
     After the reduce-scatter inside its node a GPU all-reduces a share of the tensor with its counterparts.
 
     Args:
-        tensor: bytes on each GPU of the group, which has all GPUs of both nodes.
+        tensor: bytes on each GPU of a group with all GPUs of both nodes, or the bytes of a tensor that each node splits
+            among its GPUs.
     """
     return 2 * (NODES - 1) / NODES * tensor / PER_NODE
 

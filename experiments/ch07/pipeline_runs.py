@@ -31,7 +31,7 @@ from ..ch02.overlap import Diary, Timeline, laps_of, with_diaries
 CONFIG = GPTConfig(layers=8, heads=4, head_dim=16, context=32)
 SEQUENCES = 2
 
-#: Steps to take and time. The first is a warm-up; of the others the fastest counts, because it was disturbed least.
+#: Steps to take and time. The first is a warm-up; of any others the fastest counts.
 STEPS = 2
 
 #: A function that carries out a step; called like ``pipeline_step``.

@@ -206,7 +206,7 @@ def inside_at(minute: float) -> int:
 
 
 def little_scene(step: int) -> Scene:
-    """The room after each minute: a bar is a minute of arrivals, four people; those who have left are outlines."""
+    """The room after each minute: a column is a minute of arrivals, four people, and is empty once they have left."""
     minute = step + 1
     marks: list[Mark] = [Label(4, 14, "came in minute", "start", 11, quiet=True)]
     for index in range(6):

@@ -53,7 +53,7 @@ def with_context(model: GPT, context: int) -> GPT:
 
 
 def prompt_tokens(count: int) -> list[int]:
-    """The first ``count`` bytes of the second chapter of the bundled novel."""
+    """``count`` bytes from the end of the first chapter of the bundled novel."""
     return ByteTokenizer().encode(bundled_text()[11_000 : 11_000 + count])
 
 

@@ -170,8 +170,8 @@ def said(engine: str, topic: str) -> str:
 
 
 def reserved(step: int, most: int) -> float:
-    """Tokens that SGLang reserves for a running request that may still write ``most``, at most 4,096, after ``step``
-    steps."""
+    """Tokens that SGLang reserves after ``step`` steps for a running request that may still write ``most``, which is at
+    most 4,096."""
     entry = default("SGLang", "admission")
     first, least, steps = (entry.value(name) for name in ("first", "least", "steps"))
     return most * max(first * least, first - step * (first - first * least) / steps)

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from rankzero import checks
 from rankzero.server.pool import Piece, Pool, forward
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, bundled_text, train
 from solutions.ch08.detokenizer import StreamingDetokenizer
@@ -27,6 +28,7 @@ from solutions.ch10.scheduling import overlap_time
 from .timelines import Span
 
 BLOCK = 16
+BUDGET = 256  # tokens of a pass
 
 
 @cache
@@ -159,7 +161,7 @@ class _Engine:
             str(i): _Stream(list(prompt), list(range(i * blocks, (i + 1) * blocks)), _words(vocabulary))
             for i, prompt in enumerate(requests)
         }
-        self.scheduler = scheduler(256, len(requests), blocks * len(requests), BLOCK)
+        self.scheduler = scheduler(BUDGET, len(requests), blocks * len(requests), BLOCK)
         for name, stream in self.streams.items():
             self.scheduler.add(name, len(stream.tokens), new_tokens)
         self.futures, self.eos = futures(len(requests)), eos
@@ -222,7 +224,7 @@ class _Engine:
                 self.ended, stream.ended = self.ended + 1, True
                 if name not in self.finished:
                     self.scheduler.finish(name)
-            else:
+            elif not stream.words.finished:  # what follows a stop string is not shown
                 stream.words.push(token)
         self.cpu.append(("process", start, time.perf_counter()))
 
@@ -271,7 +273,12 @@ def _words(vocabulary: Sequence[bytes]) -> StreamingDetokenizer:
 
 
 def placeholder_trace(steps: int = 4, streams: int = 2, model: GPT | None = None) -> list[dict[str, list[int]]]:
-    """The inputs of decode steps as the CPU wrote them and as the device read them."""
+    """The inputs of decode steps as the CPU wrote them and as the device read them.
+
+    Raises:
+        ValueError: there are more streams than prompts fit in the first pass.
+    """
+    checks.count(1, BUDGET // len(prompts(1)[0]), streams=streams)
     model = model or small_model()
     seen: list[dict[str, list[int]]] = []
 

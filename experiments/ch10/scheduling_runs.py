@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from rankzero import checks
 from rankzero.server import Engine
 from rankzero.server.trace import Step
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
@@ -41,7 +42,7 @@ class BudgetRun:
 
     Attributes:
         steps: the steps from the arrival until a few after the prompt's first token.
-        gaps: seconds between two tokens of a stream, for every stream and every such step.
+        gaps: seconds between two tokens of a request, for each that decodes in such a step.
         ttft: seconds from the arrival to the long prompt's first token.
         prefill_steps: steps that the long prompt took.
         texts: the generated texts, by request.
@@ -78,13 +79,15 @@ def budget_run(
         budget: tokens of one step; 0 sets no limit.
         long: tokens of the prompt that arrives.
         streams: requests that decode.
-        new_tokens: tokens of each stream; 0 means enough to outlast the prompt.
+        new_tokens: tokens of each stream, more than 4; 0 means enough to outlast the prompt.
         scheduler: class.
         model: None takes an untrained one.
 
     Raises:
-        ValueError: the budget leaves nothing for the prompt.
+        ValueError: the budget leaves nothing for the prompt, or the streams end before it arrives.
     """
+    checks.count(streams=streams)
+    checks.require(new_tokens == 0 or new_tokens > 4, "be 0 or above 4", new_tokens=new_tokens)
     if 0 < budget <= streams:
         raise ValueError(f"budget must be more than streams = {streams}, got {budget}")
     most = new_tokens or -(-long // ((budget or long + streams) - streams)) + 24

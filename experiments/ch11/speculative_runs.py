@@ -375,7 +375,7 @@ class ChiSquare:
 
 
 def chi_square(counts: Mapping[tuple[int, ...], int], law: Law, least: float = 5.0) -> ChiSquare:
-    """Pearson's test; outcomes expected fewer than ``least`` times share one bin.
+    """Pearson's test; outcomes expected fewer than ``least`` times share a bin, if that is expected so often.
 
     Raises:
         ValueError: there is only one bin, or an outcome of probability 0 was seen.

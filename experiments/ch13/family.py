@@ -27,7 +27,7 @@ class Loss:
         divided: by what the difference is divided.
         ratio: over what now and then are compared: a token, a whole response, or not at all.
         bound: what happens to a ratio far from 1.
-        mean: over what the losses of tokens are averaged.
+        mean: over what the losses of tokens are averaged; ``"sum"``: they are added up, and answers averaged.
         source: where that was read.
     """
 
@@ -46,8 +46,8 @@ _PRIME = "docs/algorithms.md at 004274e; the bound: pull requests 3418, 3586"
 _VERL = "verl, core_algos.py at 26b5d6b"
 
 FAMILY = (
-    Loss("REINFORCE", "none, batch", "-", "-", "-", "response", "Williams (1992)"),
-    Loss("RLOO", "the others", "-", "-", "-", "response", "arXiv:2402.14740"),
+    Loss("REINFORCE", "none, batch", "-", "-", "-", "sum", "Williams (1992)"),
+    Loss("RLOO", "the others", "-", "-", "-", "sum", "arXiv:2402.14740"),
     Loss("REINFORCE++", "batch", "batch std", "token", "clip", "token", f"arXiv:2501.03262; {_VERL}"),
     Loss("PPO", "critic", "batch std", "token", "clip .2", "token", "arXiv:1707.06347; divided in OpenAI Baselines"),
     Loss("GRPO (2024)", "group", "group std", "token", "clip", "response", "arXiv:2402.03300"),

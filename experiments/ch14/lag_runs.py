@@ -39,7 +39,7 @@ class Recipe:
             it; "decoupled" clips the ratio to the trainer's weights at the start of the step, and multiplies advantages
             with importance weights from the writer to these.
         cap: where those weights are truncated.
-        settings: of the step.
+        settings: group size, epochs, clip and norm of the step; it has one minibatch and no price.
         parts: advantages and loss of chapter 13.
         weights, sample_size: the functions of this chapter.
     """

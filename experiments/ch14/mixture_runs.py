@@ -46,8 +46,8 @@ def log_probs(
 ) -> tuple[Tensor, Tensor]:
     """Log-probabilities [T, V] of the next word, and the experts that worked [L, T, 2].
 
-    Weights, scores and activations are stored in ``dtype``; products are summed in
-    float32, as tensor cores do. With ``replayed``, the experts are not chosen but
+    Weights, scores and what goes into a product are stored in ``dtype``; products, and
+    the sum of the layers, are float32. With ``replayed``, the experts are not chosen but
     taken from there. Their gates are computed from this pass's own scores all the
     same, so that a router can learn.
     """

@@ -67,7 +67,7 @@ def pipe(size: int, folder: Path) -> Iterator[int | None]:
 
     Where the system allows it, the pipe holds 1 MiB: with the usual 64 KiB, they take turns sixteen times as often.
     """
-    mine, path = bytearray(b"\x07" * size), folder / "pipe"
+    mine, path = bytearray((b"\x07" if dist.get_rank() == 0 else b"\0") * size), folder / "pipe"
     if dist.get_rank() == 0:
         os.mkfifo(path)
     dist.barrier()
@@ -79,7 +79,10 @@ def pipe(size: int, folder: Path) -> Iterator[int | None]:
         yield None
         rest = memoryview(mine)
         while rest:
-            rest = rest[end.write(rest) if dist.get_rank() == 0 else end.readinto(rest) :]
+            done = end.write(rest) if dist.get_rank() == 0 else end.readinto(rest)
+            if not done:  # the other end was closed
+                break
+            rest = rest[done:]
         yield mine[-1]
     dist.barrier()
     if dist.get_rank() == 0:  # rank 0 also creates the next one, which the other rank must not delete
@@ -123,7 +126,7 @@ def road_times(
     Args:
         sizes: of the weights, bytes; positive.
         roads: by name.
-        repeats: timed runs of each size on each road, after one that is not timed; at least 1.
+        repeats: timed runs of each size on each road, after one of that size that is not timed; at least 1.
     """
     with tempfile.TemporaryDirectory() as folder:
         laps = world.run(_laps, Path(folder), dict(roads), tuple(sizes), repeats, ranks=2, backend="gloo").values
@@ -131,14 +134,14 @@ def road_times(
     spans = iter([end - start for (start, _), (_, end) in zip(begun, ended, strict=True)])
     times: dict[str, dict[int, float]] = {}
     for road in roads:
-        next(spans)
-        times[road] = {size: statistics.median(next(spans) for _ in range(repeats)) for size in sizes}
+        laps_of = {size: [next(spans) for _ in range(1 + repeats)] for size in sizes}
+        times[road] = {size: statistics.median(found[1:]) for size, found in laps_of.items()}
     return times
 
 
 def _laps(folder: Path, roads: Mapping[str, Road], sizes: Sequence[int], repeats: int) -> list[tuple[float, float]]:
-    """When each lap began and ended on this rank; the first lap of a road is a warm-up."""
-    plan = [(road, size) for road in roads for size in (sizes[0], *(s for s in sizes for _ in range(repeats)))]
+    """When each lap began and ended on this rank; the first lap of a size on a road is a warm-up."""
+    plan = [(road, size) for road in roads for size in sizes for _ in range(1 + repeats)]
     return [_lap(roads[road](size, folder)) for road, size in plan]
 
 

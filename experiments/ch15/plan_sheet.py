@@ -44,8 +44,8 @@ class Plan:
         interval: minutes of work between two saves (assumed).
 
     Raises:
-        ValueError: the GPUs are no whole number of replicas, tensor parallelism leaves the node, or a replica gets no
-            whole number of sequences or fewer of them than the pipeline has stages.
+        ValueError: the GPUs are no whole number of replicas, tensor parallelism leaves the node, a replica gets no
+            whole number of sequences or, for the pipeline's stages, of rounds, or the model has experts.
     """
 
     model: Model = LLAMA3_405B
@@ -71,6 +71,9 @@ class Plan:
         checks.require(self.batch % self.dp == 0, f"be a multiple of the {self.dp} replicas", batch=self.batch)
         least = self.pp * self.dp
         checks.require(self.batch >= least, f"be at least {least}: {self.pp} sequences a replica", batch=self.batch)
+        whole = self.chunks == 1 or self.microbatches % self.pp == 0
+        checks.require(whole, f"be a multiple of {least}: {self.pp} sequences a replica and round", batch=self.batch)
+        checks.require(not self.model.experts, "be dense", model=self.model.name)
 
     @property
     def dp(self) -> int:
@@ -99,8 +102,9 @@ class Plan:
 
     @property
     def matrix(self) -> int:
-        """Parameters without the look-up in the embedding."""
-        return self.model.parameters - self.model.vocab * self.model.hidden
+        """Parameters without the look-up in the embedding; a table that is the head, too, multiplies."""
+        looked_up = 0 if self.model.tied_embeddings else self.model.vocab * self.model.hidden
+        return self.model.parameters - looked_up
 
     @property
     def layout(self) -> RunLayout:

@@ -137,7 +137,7 @@ def percentile(values: Iterable[float], share: float) -> float:
     """The smallest value that at least ``share`` of the values do not exceed (nearest rank); 0 if there are none."""
     checks.require(0 < share <= 1, "be above 0 and at most 1", share=share)
     ordered = sorted(values)
-    return ordered[math.ceil(share * len(ordered) - 1e-9) - 1] if ordered else 0.0
+    return ordered[max(0, math.ceil(share * len(ordered) - 1e-9) - 1)] if ordered else 0.0
 
 
 # Policies

@@ -145,6 +145,21 @@ def test_placeholders_become_the_tokens_of_the_step_before():
         assert all(token >= 0 for token in step["read"])
 
 
+def test_the_prompts_of_all_streams_have_to_fit_in_a_pass():
+    with pytest.raises(ValueError, match="streams must be an integer from 1 to 10, got 11"):
+        overlap_runs.placeholder_trace(3, 11)
+
+
+def test_what_follows_a_stop_string_is_not_shown(monkeypatch):
+    """Kills a run that ends in an error once a text has reached its stop string."""
+    model = overlap_runs.small_model(MODEL_STEPS)
+    (text, *_) = overlap_runs.overlap_run(False, model=model, new_tokens=12).texts
+    words = overlap_runs.StreamingDetokenizer
+    monkeypatch.setattr(overlap_runs, "_words", lambda vocabulary: words(vocabulary, (text[3:6],)))
+    stopped = overlap_runs.overlap_run(True, model=model, new_tokens=12)
+    assert stopped.texts[0] == text[: text.index(text[3:6])]
+
+
 # The engine.
 
 
@@ -169,6 +184,12 @@ def test_a_budget_bounds_every_step_and_changes_no_text():
 def test_a_budget_must_leave_room_for_the_prompt():
     with pytest.raises(ValueError, match="budget must be more than streams = 7"):
         scheduling_runs.budget_run(7)
+
+
+def test_streams_must_last_until_the_prompt_arrives():
+    """Kills a run without end."""
+    with pytest.raises(ValueError, match="new_tokens must be 0 or above 4, got 4"):
+        scheduling_runs.budget_run(64, new_tokens=4)
 
 
 def test_the_percentile_is_one_of_the_values():

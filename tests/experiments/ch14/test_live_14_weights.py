@@ -29,6 +29,35 @@ def test_a_road_that_brings_nothing_is_noticed():
         road_times((4096,), {"nothing": nothing}, repeats=1)
 
 
+def test_a_pipe_that_brings_nothing_is_noticed():
+    """Kills a receiver that holds what it waits for from the beginning."""
+
+    def silent(size, folder):
+        if runs.dist.get_rank() == 0:  # the trainer's weights are zeros
+            runs.bytearray = lambda content: bytearray(len(content))
+        yield from runs.pipe(size, folder)
+
+    with pytest.raises(runs.world.WorldError, match="weights must arrive whole"):
+        road_times((4096,), {"silent": silent}, repeats=1)
+
+
+def test_each_size_is_warmed_up():
+    """Kills a median of a cold lap and a warm one."""
+    seen: list[int] = []
+
+    def counted(size, folder):
+        seen.append(size)
+        yield None
+        yield 7
+
+    def laps(folder, roads, sizes, repeats):
+        runs._laps(folder, roads, sizes, repeats)
+        return seen
+
+    found = runs.world.run(laps, None, {"counted": counted}, (8, 16), 2, ranks=2, backend="gloo").values[0]
+    assert found == [8, 8, 8, 16, 16, 16]
+
+
 def test_a_handle_is_as_long_for_a_large_tensor():
     small, large = handle_sizes((4_000, 40_000_000)).values()
     assert abs(small - large) < 16

@@ -12,7 +12,7 @@ from experiments.ch15 import layout_steps, rename_steps, save_steps
 from experiments.ch15.plan_sheet import DECISIONS, HEAD, Plan, Row, Sheet
 from rankzero.explore import Box, Scene, frames
 from rankzero.explore.scene import NARROW
-from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.models import LLAMA3_405B, LLAMA32_1B, MIXTRAL_8X7B
 from solutions.ch07.pipeline import pipeline_schedule
 from solutions.ch15 import llama_405b
 from solutions.ch15.failing_runs import simulate_run
@@ -113,12 +113,20 @@ def test_the_plan_as_it_stands_is_the_published_one():
         ({"tp": 16}, "tp must be at most 8"),
         ({"batch": 2000}, "batch must be a multiple of the 128 replicas"),
         ({"gpus": 32_768}, "batch must be at least 4096: 16 sequences a replica"),
+        ({"batch": 3072}, "batch must be a multiple of 2048: 16 sequences a replica and round"),
+        ({"model": MIXTRAL_8X7B, "gpus": 1024, "pp": 1}, "model must be dense"),
         ({"recompute": "some"}, "recompute"),
     ],
 )
 def test_a_plan_that_the_sheet_cannot_count_is_refused(changed, said):
     with pytest.raises(ValueError, match=said):
         Plan(**changed)
+
+
+def test_a_table_that_is_also_the_head_multiplies():
+    """Kills: a fifth of the FLOP of a small model left out."""
+    assert Plan(LLAMA32_1B, gpus=64, batch=64, pp=1).matrix == LLAMA32_1B.parameters
+    assert Plan().matrix == LLAMA3_405B.parameters - LLAMA3_405B.vocab * LLAMA3_405B.hidden
 
 
 @pytest.mark.parametrize(("pp", "layers", "gpus"), [(4, 16, 1024), (4, 8, 512), (16, 128, 16_384), (1, 3, 64)])

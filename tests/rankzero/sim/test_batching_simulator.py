@@ -156,6 +156,7 @@ def test_percentiles_are_the_nearest_rank():
     Random(1).shuffle(values)
     assert [percentile(values, share) for share in (0.01, 0.5, 0.99, 1.0)] == [1, 50, 99, 100]
     assert percentile([7.0], 0.5) == 7.0
+    assert percentile(values, 1e-10) == 1
     run = continuous([4, 2, 3], 2, [0, 0, 1])
     assert run.latencies == (4, 2, 4)
     assert run.percentile_latency(0.3) == 2
