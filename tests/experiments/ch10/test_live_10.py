@@ -179,6 +179,7 @@ def test_a_budget_bounds_every_step_and_changes_no_text():
         assert all(step.decode == 3 for step in run.steps[: run.prefill_steps])  # no stream is skipped
         assert run.ttft > 0
         assert len(run.gaps) >= 3 * run.prefill_steps
+        assert run.longest_gap == max(run.gaps)
 
 
 def test_a_budget_must_leave_room_for_the_prompt():
@@ -190,15 +191,6 @@ def test_streams_must_last_until_the_prompt_arrives():
     """Kills a run without end."""
     with pytest.raises(ValueError, match="new_tokens must be 0 or above 4, got 4"):
         scheduling_runs.budget_run(64, new_tokens=4)
-
-
-def test_the_percentile_is_one_of_the_values():
-    values = [float(value) for value in range(100, 0, -1)]
-    assert scheduling_runs.percentile(values, 0.99) == 99
-    assert scheduling_runs.percentile(values, 1.0) == 100
-    assert scheduling_runs.percentile([3.0], 0.5) == 3.0
-    with pytest.raises(ValueError, match="values"):
-        scheduling_runs.percentile([], 0.5)
 
 
 def test_a_small_pool_changes_no_text_and_makes_work_twice():
