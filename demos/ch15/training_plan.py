@@ -59,20 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     model = MODEL.of(options, given)
     if model.experts:
         options.error(f"--experts must be left out: this sheet is of a dense model, got {model.experts}")
-    most = model.layers
-    if math.prod(given.layout) != given.gpus or given.layout[2] > most:
-        options.error(f"--layout must multiply to {given.gpus}, with PP at most {most}, got {given.layout}")
+    if math.prod(given.layout) != given.gpus or given.layout[2] > model.layers:
+        options.error(f"--layout must multiply to {given.gpus}, with PP at most {model.layers}, got {given.layout}")
     report = part(given.code, "ch15.run_sheet", "run_report")
     layout, *rest = llama.plan(given.gpus, given.mfu, given.layout)
-    chunks = min(layout.virtual_stages, math.ceil(most / layout.pp))  # the last one may have fewer layers
+    chunks = min(layout.virtual_stages, math.ceil(model.layers / layout.pp))  # the last one may have fewer layers
     sheet = report(model, given.tokens, replace(layout, virtual_stages=chunks), *rest)
     run = (model, given.gpus, given.tokens)
     known = PUBLISHED if run == (LLAMA3_405B, 16_384, llama.TOKENS) else {}
     rows = [(name, getattr(sheet, key) / unit, what, known.get(name, "")) for name, key, unit, what in LINES]
     show(given, Table(("quantity", "computed", "unit", "published"), rows))
     assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in llama.ASSUMED.items())
-    of_chunks = f"{chunks} chunk{'s' if chunks > 1 else ''} a rank"
-    print(f"assumed: {assumed}16 micro-batches of one sequence, {of_chunks}, recompute cheap")
+    print(f"assumed: {assumed}16 micro-batches of one sequence, chunks a rank {chunks}, recompute cheap")
     right = math.isclose(sheet.days * (1 - sheet.waste), sheet.compute_days)
     right = right and math.isclose(sheet.days * 24 * given.gpus, sheet.gpu_hours)
     return verdict(right, "days less waste are days of compute, and the GPU-hours are those of all days")
