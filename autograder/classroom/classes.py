@@ -106,13 +106,11 @@ class Keeper(Marker):
         graded = super().graded(handed, answers)
         if not self.items or not before.grading.marks:
             return graded
-        new = {mark.item.id: mark for mark in graded.grading.marks}
-        marks = tuple(
-            new.get(mark.item.id, mark) if mark.item.id in self.items else mark for mark in before.grading.marks
-        )
-        reason = graded.grading.reason if any(name in graded.grading.reason for name in self.items) else ""
-        taken = replace(before.grading, marks=marks, reason=before.grading.reason or reason)
-        return replace(graded, grading=taken)
+        old, now = before.grading, graded.grading
+        new = {mark.item.id: mark for mark in now.marks if mark.item.id in self.items}
+        reason = now.reason if any(name in old.reason + now.reason for name in self.items) else old.reason
+        marks = tuple(new.get(mark.item.id, mark) for mark in old.marks)
+        return replace(graded, grading=replace(old, marks=marks, reason=reason))
 
 
 def failed(handed: Handed, reason: str, error: BaseException | None = None) -> Graded:

@@ -27,7 +27,7 @@ from autograder.marking.requests import prepared
 from autograder.marking.sentences import (
     ABSENT,
     PublicResult,
-    came,
+    has_answer,
     hidden_sentences,
     public_sentences,
     without_end,
@@ -80,12 +80,16 @@ def _changes(
     paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None], first: Sequence[PublicResult]
 ) -> bool:
     """Whether a case that was run twice was right only once. A missing answer does not count: the host may be busy."""
-    twice = [(faults[one], faults[two]) for one, two in paper.again if came(outcomes[one]) and came(outcomes[two])]
+    twice = [
+        (faults[one], faults[two])
+        for one, two in paper.again
+        if has_answer(outcomes[one]) and has_answer(outcomes[two])
+    ]
     twice += [
         (result.fault, faults[result.place])
         for result in first
-        if came(result.outcome)
-        and came(outcomes[result.place])
+        if has_answer(result.outcome)
+        and has_answer(outcomes[result.place])
         and {result.outcome.kind, outcomes[result.place].kind} <= {"value", "raised", "refused"}
     ]
     return any((before is None) != (after is None) for before, after in twice)

@@ -54,8 +54,9 @@ def was_tried(outcome: Outcome) -> bool:
     return not outcome.detail.startswith("not tried")
 
 
-def came(outcome: Outcome) -> bool:
-    """Whether there is an answer, right or wrong: none came in time, or the submission's time or room was used up."""
+def has_answer(outcome: Outcome) -> bool:
+    """Whether an answer came, right or wrong: not where none came in time, or where the submission's time or room had
+    been used up."""
     detail = re.sub(r"^rank \d+: ", "", outcome.detail)
     return was_tried(outcome) and outcome.kind != "timeout" and detail not in FIXED
 

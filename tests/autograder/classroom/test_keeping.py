@@ -39,6 +39,8 @@ def test_what_cannot_be_judged_here_costs_nobody_the_old_marks(monkeypatch):
     new = replace(NEW, reason=f"{OTHER.id} cannot be judged here: no torch")
     assert again(monkeypatch, OLD, new, ONE.id).reason == ""
     assert again(monkeypatch, OLD, new, OTHER.id).reason == new.reason
+    assert again(monkeypatch, new, NEW, OTHER.id).reason == ""  # marked again where it can be judged
+    assert again(monkeypatch, new, NEW, ONE.id).reason == new.reason
 
 
 def test_a_row_without_marks_is_marked_anew(monkeypatch):
