@@ -101,7 +101,8 @@ ready: | python
 FIRST := $(shell $(PYTHON) -c 'import ensurepip' 2>/dev/null || echo .stamps/debian)
 
 python:
-	@test -n "$(PYTHON)" || { echo "Rank Zero needs Python 3.11 or later: install it, or name it: make book PYTHON=python3.12" >&2; exit 1; }
+	@python="$(PYTHON)"; $${python:-false} -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Rank Zero needs Python 3.11 or later$${python:+, which $$python is not}: install it, or name it: make book PYTHON=python3.12" >&2; exit 1; }
 
 debian: | python ## install the Debian packages that are missing (browser, sandbox, npm)
 	@rm -f .stamps/debian && $(MAKE) .stamps/debian

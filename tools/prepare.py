@@ -15,11 +15,16 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from tools.common import ROOT, fail, say
 
 EXTRAS = "book,serve,rl,grade,dask,test"
+#: The oldest Python that the course runs on.
+OLDEST = (3, 11)
+#: The Python that runs, as pip and Debian's packages name it.
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 #: Programs that can open a page, best first: the headless shell needs about half of the processor time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FIREFOXES = ("firefox-esr", "firefox")
@@ -40,7 +45,9 @@ NEEDS = (
     Need("firefox-esr", lambda: any(map(shutil.which, FIREFOXES)), "ranks in a page are not tried in Firefox"),
     Need("bubblewrap", lambda: bool(shutil.which("bwrap")), "grading is isolated less well, its tests are skipped"),
     Need("npm", lambda: bool(shutil.which("npm")), "explorers in the built pages are static"),
-    Need("python3-venv", lambda: bool(importlib.util.find_spec("ensurepip")), "no virtual environment can be made"),
+    Need(
+        f"python{HERE}-venv", lambda: bool(importlib.util.find_spec("ensurepip")), "no virtual environment can be made"
+    ),
 )
 
 
@@ -75,25 +82,37 @@ def debian() -> int:
     return 0
 
 
-def environment() -> int:
+def whole(python: Path) -> bool:
+    """Whether an environment was made to its end, by the Python that runs: pip, which is put in last, starts and says
+    for which Python it is."""
+    if not python.exists():
+        return False
+    asked = subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True, text=True)
+    return asked.returncode == 0 and asked.stdout.rstrip().endswith(f"(python {HERE})")
+
+
+def environment(root: Path = ROOT) -> int:
     """Make ``.venv`` and install the course with the pinned versions; returns 1 if that fails.
 
     pip would compile all that it installs on one core; compileall does it on all cores, without the libraries' tests.
     """
+    if sys.version_info < OLDEST:
+        return fail(f"Rank Zero needs Python 3.11 or later, got {sys.version.split()[0]}: make book PYTHON=python3.12")
     began = time.monotonic()
-    python = ROOT / ".venv" / "bin" / "python"
-    if not python.exists():
+    python = root / ".venv" / "bin" / "python"
+    if not whole(python):
         say(f"creating .venv with Python {sys.version.split()[0]}")
-        made = subprocess.run([sys.executable, "-m", "venv", str(ROOT / ".venv")], capture_output=True, text=True)
+        create = [sys.executable, "-m", "venv", "--clear", str(root / ".venv")]
+        made = subprocess.run(create, capture_output=True, text=True)
         if made.returncode:
             return fail(f"could not create .venv: {(made.stderr or made.stdout).strip()}")
     say("installing the course and its tools into .venv (several minutes the first time)")
     chosen = ["-e", f".[{EXTRAS}]", "-c", "constraints.txt"]
     install = [str(python), "-m", "pip", "install", "-qq", "--no-compile", *chosen]
     settings = {**os.environ, "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    if subprocess.run(install, cwd=ROOT, env=settings).returncode:
+    if subprocess.run(install, cwd=root, env=settings).returncode:
         return fail("pip could not install the course: see its message above")
-    compiling = [str(python), "-m", "compileall", "-qq", "-j", "0", "-x", r"/tests?/", str(ROOT / ".venv" / "lib")]
+    compiling = [str(python), "-m", "compileall", "-qq", "-j", "0", "-x", r"/tests?/", str(root / ".venv" / "lib")]
     subprocess.run(compiling, capture_output=True)  # a template that is no program stays as it is
     say(f"installed in {time.monotonic() - began:.0f} s")
     return 0
