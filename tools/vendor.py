@@ -52,6 +52,8 @@ FILES = {
 }
 #: npm package -> the files of it that tests, benchmarks and slides use, but no page.
 CHECKS = {"axe-core": ("axe.min.js",), "reveal.js": ("dist/reveal.js", "dist/reveal.css", "LICENSE")}
+#: The consequence where one of those is missing.
+WITHOUT = {"axe-core": "the accessibility of pages is not tested", "reveal.js": "no slides can be made"}
 
 
 def versions(group: str = "dependencies") -> dict[str, str]:
@@ -79,7 +81,7 @@ def unpack(archive: Path, names: tuple[str, ...], target: Path) -> None:
     fresh.mkdir(parents=True)
     with tarfile.open(archive) as tar:
         for name in names:
-            member = tar.extractfile(f"package/{name}")
+            member = tar.extractfile(f"package/{name}") if f"package/{name}" in tar.getnames() else None
             if member is None:
                 raise FileNotFoundError(f"{archive.name} has no file {name}")
             place = fresh / ("fonts" if "/fonts/" in name else "") / Path(name).name
@@ -105,18 +107,20 @@ def fetch(package: str, version: str, names: tuple[str, ...], target: Path) -> s
         archives = list(Path(folder).glob("*.tgz"))
         if done.returncode or not archives:
             return f"npm could not fetch {package} {version}: {(done.stderr or done.stdout).strip()[-300:]}"
-        unpack(archives[0], names, target)
+        try:
+            unpack(archives[0], names, target)
+        except FileNotFoundError as error:
+            return str(error)
     return None
 
 
 def main() -> int:
-    """Fetch everything; returns 1 if something is missing (the book still builds, and says what it does without)."""
+    """Fetch everything, what pages need first; returns 1 if something is missing (the book still builds, and says what
+    it does without)."""
     VENDOR.mkdir(parents=True, exist_ok=True)
     mathjax()
-    wanted = [(name, version, FILES[name], VENDOR / name) for name, version in versions().items()]
-    wanted += [(name, versions("devDependencies")[name], files, CACHE / name) for name, files in CHECKS.items()]
-    for package, version, names, target in wanted:
-        if problem := fetch(package, version, names, target):
+    for package, version in versions().items():
+        if problem := fetch(package, version, FILES[package], VENDOR / package):
             say(f"{problem}; built pages do without it")
             return 1
     one_format(VENDOR / "katex" / "katex.min.css")
@@ -124,7 +128,12 @@ def main() -> int:
         say(f"{problem}; functions are not written in the built pages")
         return 1
     say(f"scripts of the book: {', '.join(f'{name} {version}' for name, version in versions().items())}")
-    return 0
+    status = 0
+    for package, names in CHECKS.items():
+        if problem := fetch(package, versions("devDependencies")[package], names, CACHE / package):
+            say(f"{problem}; {WITHOUT[package]}")
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -18,12 +18,14 @@ from tools.common import ROOT, VENDOR
 BANNER = "/* CodeMirror and Lezer, copyright (C) Marijn Haverbeke and others; MIT License: https://codemirror.net */"
 ENTRY = ROOT / "tools" / "editor.mjs"
 TARGET = VENDOR / "editor" / "editor.js"
+#: Listed there as well: what tests use, and slides (``tools/vendor.py``).
+OTHERS = ("axe-core", "reveal.js")
 
 
 def packages() -> dict[str, str]:
-    """Package -> exact version, without the one that only tests use."""
+    """Package -> exact version, without those that the editor does not use."""
     listed = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
-    return {name: version for name, version in listed.items() if name != "axe-core"}
+    return {name: version for name, version in listed.items() if name not in OTHERS}
 
 
 def bundle() -> str | None:
