@@ -174,7 +174,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, help="a notebook: build only it and the opening page")
     chosen = parser.parse_args(argv)
     source, output, store = chosen.source.resolve(), chosen.output.resolve(), chosen.cache.resolve()
-    return build(source, output, store, chosen.page and chosen.page.resolve())
+    page = chosen.page and chosen.page.resolve()
+    needed = [source / "_config.yml", source / "_toc.yml", *([page] if page else [])]
+    if missing := [str(path) for path in needed if not path.is_file()]:
+        parser.error(f"there is no file {' or '.join(missing)}")
+    if page and not page.is_relative_to(source):
+        parser.error(f"page must be in {source}, got {page}")
+    return build(source, output, store, page)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,6 +38,21 @@ def fail(text: str) -> int:
     """Print one sentence on standard error; returns the exit status 1."""
     print(text, file=sys.stderr, flush=True)
     return 1
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f"{path.name}.part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def no_checkout(root: Path = ROOT) -> str:
+    """Why git cannot say which files are the project's, as one sentence; empty where it can."""
+    if not shutil.which("git"):
+        return "this needs git and a checkout of the project: git is missing"
+    asked = subprocess.run(["git", "rev-parse", "--verify", "HEAD"], cwd=root, capture_output=True, text=True)
+    return f"this needs a git checkout of the project: {asked.stderr.partition(chr(10))[0]}" if asked.returncode else ""
 
 
 def kernel_environment() -> dict[str, str]:

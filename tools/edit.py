@@ -13,7 +13,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from tools.common import CACHE, fail, say
+from tools.common import CACHE, fail, say, write
 
 TEXTS = CACHE / "text"
 
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
     convert = to_text if arguments.direction == "text" else to_notebook
     try:
-        target.write_text(convert(source.read_text(encoding="utf-8")), encoding="utf-8")
+        write(target, convert(source.read_text(encoding="utf-8")))
     except ValueError as error:
         return fail(f"{source}: {error}")
     say(f"wrote {target}")

@@ -19,7 +19,7 @@ import yaml
 
 from rankzero import __version__
 from rankzero.installed import source
-from tools.common import ROOT, fail, notebooks, say
+from tools.common import ROOT, fail, notebooks, say, write
 
 #: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
 TEMPLATE = """\
@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.check:
         return fail("stale (make stubs): " + ", ".join(p.name for p in found)) if found else 0
     for path, text in found.items():
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
         say(f"wrote {path.relative_to(ROOT)}")
     return 0
 

@@ -103,9 +103,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="only these items")
     parser.add_argument("--keys", type=int, default=200, help="how many keys (200)")
     options = parser.parse_args(argv)
+    if unknown := {*options.only} - {item.id for item in bank.builds()}:
+        parser.error(f"no item's id is {' or '.join(sorted(unknown))}")
+    if options.keys < 1:
+        parser.error(f"keys must be an integer >= 1, got {options.keys}")
     items = [item for item in bank.builds() if not options.only or item.id in options.only]
-    if not items:
-        parser.error(f"no item's id is {' or '.join(options.only)}")
     failed = 0
     for item in items:
         programs = item.rights

@@ -113,13 +113,16 @@ def typeset(wanted: Iterable[Formula], katex: Path = KATEX) -> dict[Formula, str
     """The HTML of each formula.
 
     Raises:
-        ValueError: KaTeX refuses a formula; the message shows it and says why.
+        ValueError: KaTeX refuses a formula, which the message shows, or node fails; the message says why.
     """
     asked = list(dict.fromkeys(wanted))
     if not asked:
         return {}
     command = ["node", str(ROOT / "tools" / "set_formulas.cjs"), str(katex)]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True)
+    if done.returncode:
+        said = re.search(r"^\w*Error: .*", done.stderr, re.MULTILINE)
+        raise ValueError(f"node cannot set formulas: {said[0] if said else f'it ended with status {done.returncode}'}")
     made = dict(zip(asked, json.loads(done.stdout), strict=True))
     for (tex, _), answer in made.items():
         if "error" in answer:

@@ -144,9 +144,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.promises", description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="items, or beginnings of their ids")
     options = parser.parse_args(argv)
-    chosen = [item for item in bank.builds() if not options.only or item.id.startswith(tuple(options.only))]
-    if not chosen:
-        parser.error(f"no item's id is or begins with {' or '.join(options.only)}")
+    items = bank.builds()
+    if unknown := [name for name in options.only if not any(item.id.startswith(name) for item in items)]:
+        parser.error(f"no item's id is or begins with {' or '.join(unknown)}")
+    chosen = [item for item in items if not options.only or item.id.startswith(tuple(options.only))]
     count = 0
     for item in chosen:
         for sentence in without_case(item):

@@ -18,7 +18,7 @@ import yaml
 
 from rankzero.facts.chapters import CHAPTERS, PARTS, Chapter
 from tools import reference as reference_pages
-from tools.common import BOOK, ROOT, fail, say
+from tools.common import BOOK, ROOT, fail, say, write
 
 SECTIONS = '''"""Sections of the book by number, and their items. Generated from the notebooks by tools/sections.py."""
 
@@ -152,7 +152,7 @@ def main(argv: list[str] | None = None) -> int:
     if stale and arguments.check:
         return fail(f"stale (python -m tools.sections): {names}")
     for path, text in stale.items():
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     if stale:
         say(f"written: {names}")
     return 0

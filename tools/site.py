@@ -27,6 +27,8 @@ UNFINISHED = {
     "language_data.js": "language_data.js",
 }
 STAMP = "STAMP"
+#: Every site has it, and no built book: it lies beside the opening page.
+WORKER = "offline-worker.js"
 
 
 def stamp(folder: Path) -> str:
@@ -43,8 +45,19 @@ def unused(texts: list[str]) -> tuple[str, ...]:
     return (*UNUSED, *(pattern for pattern in UNFINISHED if pattern not in asked))
 
 
+def replaceable(folder: Path) -> bool:
+    """Whether nothing is lost with a folder: it is empty or a site."""
+    return (folder / WORKER).is_file() or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def make(html: Path = HTML, target: Path = SITE) -> Path:
-    """Write the site of the book built in ``html``; what was in ``target`` before is removed."""
+    """Write the site of the book built in ``html``; the site that was in ``target`` before is removed.
+
+    Raises:
+        ValueError: ``target`` holds something else than a site.
+    """
+    if target.exists() and not replaceable(target):
+        raise ValueError(f"output must be a new or empty folder, or one with an earlier site, got {target}")
     texts = [path.read_text(encoding="utf-8") for path in html.rglob("*.html") if "_static" not in path.parts]
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -53,9 +66,9 @@ def make(html: Path = HTML, target: Path = SITE) -> Path:
         if "_static" not in path.parts:
             text = path.read_text(encoding="utf-8")
             path.write_text(with_head(text, SCRIPT, "offline.js"), encoding="utf-8")
-    worker = (BOOK / "_static" / "offline-worker.js").read_text(encoding="utf-8")
-    (fresh / "_static" / "offline-worker.js").unlink(missing_ok=True)
-    (fresh / "offline-worker.js").write_text(worker.replace(STAMP, stamp(fresh)), encoding="utf-8")
+    worker = (BOOK / "_static" / WORKER).read_text(encoding="utf-8")
+    (fresh / "_static" / WORKER).unlink(missing_ok=True)
+    (fresh / WORKER).write_text(worker.replace(STAMP, stamp(fresh)), encoding="utf-8")
     (fresh / ".nojekyll").touch()  # GitHub Pages leaves out folders whose names begin with an underscore
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
@@ -66,11 +79,14 @@ def main(argv: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__.split(":", 1)[0])
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
-    parser.add_argument("--output", type=Path, default=SITE, help="folder to write")
+    parser.add_argument("--output", type=Path, default=SITE, help="folder to write: a site that is there is replaced")
     chosen = parser.parse_args(argv)
     if not (chosen.html / "index.html").is_file():
         return fail(f"there is no built book in {chosen.html}: run make book")
-    target = make(chosen.html.resolve(), chosen.output.resolve())
+    try:
+        target = make(chosen.html.resolve(), chosen.output.resolve())
+    except ValueError as error:
+        return fail(str(error))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     say(f"wrote {target} ({size / 1e6:.0f} MB): put it on any static host, under any path")
     return 0

@@ -26,7 +26,7 @@ from autograder.items import Build, Debug
 from rankzero.facts import chapters
 from rankzero.facts.chapters import CHAPTERS
 from tools import code_width
-from tools.common import ROOT, fail, notebooks, say
+from tools.common import ROOT, fail, notebooks, say, write
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
 
@@ -290,7 +290,7 @@ def main(argv: list[str] | None = None) -> int:
         if text is None:
             path.unlink()
         else:
-            path.write_text(text, encoding="utf-8")
+            write(path, text)
         say(f"{'removed' if text is None else 'wrote'} {path.relative_to(ROOT)}")
     return 0
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import nbformat
 
-from tools.common import fail, notebooks, say
+from tools.common import fail, notebooks, say, write
 from tools.prose_numbers import stripped
 
 TAG = "takeaway"
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
     if found and arguments.check:
         return fail(f"stale (python -m tools.takeaways): {names}")
     for path, text in found.items():
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     if found:
         say(f"written: {names}")
     return 0

@@ -64,3 +64,19 @@ def test_a_wrong_program_loses_cases():
     item = bank.find("05-zero-memory")
     wrong = Right("stage 3 keeps the weights", edit=("weight_bytes / (ranks if stage >= 3 else 1)", "weight_bytes"))
     assert len(list(luck.failures(item, [wrong], range(3)))) > 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", "05-zero-memory", "05-zero-memry"], "no item's id is 05-zero-memry"),
+        (["--only", "05-zero-memory", "--keys", "0"], "keys must be an integer >= 1, got 0"),
+    ],
+)
+def test_a_wrong_argument_is_an_error(monkeypatch, capsys, arguments, said):
+    """Kills: a name that is misspelt and left out in silence, and no case failed of none that was tried."""
+    monkeypatch.setattr(luck, "failures", lambda *_: pytest.fail("it was graded"))
+    with pytest.raises(SystemExit) as stopped:
+        luck.main(arguments)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.endswith(f"{said}\n")

@@ -115,3 +115,10 @@ def test_what_is_kept_together_is_kept_once():
     """Kills a page whose every build puts one more wrapper around its code."""
     once = mathematics.together(f'({_code("a")}, {_code("python -m demos ring")}) <a href="x">see {_code("b")}</a>.')
     assert mathematics.together(once) == once
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not here")
+def test_a_node_that_fails_is_one_sentence(tmp_path):
+    """Kills a traceback that shows the command and not what node says."""
+    with pytest.raises(ValueError, match=r"^node cannot set formulas: Error: Cannot find module '.*none\.js'$"):
+        typeset([("x", False)], tmp_path / "none.js")

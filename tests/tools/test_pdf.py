@@ -55,3 +55,13 @@ def test_bookmarks_lead_to_the_sheets_of_the_whole():
         *(("I", 2), [("1. First", 2), [("1.1 Talk to each", 4), ("Deeper", 5)]]),
         *(("II", 6), [("2. Second", 6)]),
     ]
+
+
+def test_an_unknown_page_is_refused(tmp_path, capsys):
+    """Kills a PDF without sheets in place of the whole one."""
+    out = tmp_path / "one.pdf"
+    assert pdf.main(["--out", str(out), "--only", "book/intro", "book/nonesuch"]) == 1
+    assert "there is no page book/nonesuch; pages are named as in _toc.yml, such as book/" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        pdf.main(["--out", str(out), "--only"])
+    assert not out.exists()

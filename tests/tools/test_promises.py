@@ -48,10 +48,14 @@ def test_a_promise_that_is_not_listed_and_one_without_a_case_are_found():
     assert any("can be broken" in one for one in promises.without_case(replace(ZERO, promises=(harmless,))))
 
 
-def test_an_unknown_item_is_an_error(capsys):
+@pytest.mark.parametrize("others", [[], [ZERO.id]])
+def test_an_unknown_item_is_an_error(monkeypatch, capsys, others):
+    """Kills: a name that is misspelt beside a right one, and left out in silence."""
+    monkeypatch.setattr(promises, "without_case", lambda item: [])
     with pytest.raises(SystemExit) as stopped:
-        promises.main(["--only", "99-none"])
+        promises.main(["--only", *others, "99-none"])
     assert stopped.value.code == 2
+    assert capsys.readouterr().err.endswith("no item's id is or begins with 99-none\n")
 
 
 def test_what_was_found_is_kept_for_one_item():

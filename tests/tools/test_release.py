@@ -260,6 +260,29 @@ def test_a_tag_names_the_version():
         check.distribution("v0.0.1")
 
 
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ("## 1.2.0 (in preparation)\n", r"'## 1\.2\.0 \(in preparation\)'"),
+        ("## 1.2.0\n\n## 1.1.0 (2026-11-01)\n", r"'## 1\.2\.0'"),
+        ("## 1.2.0.1 (2026-11-01)\n", "none"),
+    ],
+)
+def test_a_tag_has_dated_changes(changes, found):
+    """Kills: a release whose page of changes says that it is in preparation."""
+    check.tagged("v1.2.0", "1.2.0", "# Changes\n\n## 1.2.0 (2026-12-01)\n\nText.\n")
+    with pytest.raises(wheel.Broken, match=rf"CHANGELOG.md must have a section '## 1\.2\.0 .* v1\.2\.0, got {found}$"):
+        check.tagged("v1.2.0", "1.2.0", f"# Changes\n\n{changes}")
+
+
+def test_where_nothing_can_be_tried_it_fails(monkeypatch, capsys):
+    """Kills: a check that passes because it skipped everything, and a build of many minutes before it says so."""
+    monkeypatch.setattr(environments, "program", lambda version: None)
+    monkeypatch.setattr(check, "distribution", lambda tag: pytest.fail("it was built"))
+    assert check.main(["--python", "3.98", "3.99"]) == 1
+    assert capsys.readouterr().err == "nothing was tried: there is no Python 3.98 or 3.99 here\n"
+
+
 def test_the_command_line_is_tried_and_what_fails_is_named(tmp_path, monkeypatch):
     """Kills: a command that fails in an empty folder, or prints something else, and is not told."""
     python = Path(sys.executable)

@@ -54,3 +54,19 @@ def test_a_second_site_replaces_the_first(tmp_path):
     (target / "old.html").write_text("")
     site.make(tmp_path / "one" / "html", target)
     assert not (target / "old.html").exists()
+
+
+def test_a_folder_that_is_no_site_stays(tmp_path, capsys):
+    """Kills a command that removes whatever folder it is given."""
+    html, target = book(tmp_path / "html"), tmp_path / "home"
+    target.mkdir()
+    command = ["--html", str(html), "--output", str(target)]
+    assert site.main(command) == 0  # it was empty
+    assert site.main(command) == 0  # it is a site
+    (target / "offline-worker.js").unlink()
+    for place in (target, html, html / "index.html"):
+        assert site.main(["--html", str(html), "--output", str(place)]) == 1
+        said = f"output must be a new or empty folder, or one with an earlier site, got {place}\n"
+        assert capsys.readouterr().err == said
+    assert (target / "index.html").exists()
+    assert (html / "index.html").exists()

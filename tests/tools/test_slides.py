@@ -58,3 +58,8 @@ def test_a_file_needs_nothing_else(made):
 def test_without_a_book_it_says_what_is_missing(tmp_path, capsys):
     assert slides.main(["--html", str(tmp_path)]) == 1
     assert "there is no built book" in capsys.readouterr().err
+
+
+def test_an_unknown_chapter_is_refused(capsys):
+    assert slides.main(["3", "99"]) == 1
+    assert capsys.readouterr().err == f"there is no chapter 99; there are 1 to {len(CHAPTERS)}\n"

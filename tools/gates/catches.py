@@ -10,6 +10,7 @@ The second compares two such files: what is no longer caught by any test, and th
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -67,7 +68,13 @@ def functions(rows: dict[str, Any]) -> set[str]:
 
 def main(arguments: list[str]) -> int:
     """The command line; exit status 1 if something is caught no more."""
-    before, after = (json.loads(Path(file).read_text(encoding="utf-8")) for file in arguments)
+    parser = argparse.ArgumentParser(prog="python -m tools.gates.catches", description=__doc__.partition("\n")[0])
+    for name in ("before", "after"):
+        parser.add_argument(name, type=Path, help="a file that --catches wrote")
+    chosen = parser.parse_args(arguments)
+    if missing := [str(file) for file in (chosen.before, chosen.after) if not file.is_file()]:
+        parser.error(f"there is no file {' or '.join(missing)}")
+    before, after = (json.loads(file.read_text(encoding="utf-8")) for file in (chosen.before, chosen.after))
     lost = sorted(programs(before) - programs(after))
     print(*(f"no longer caught: {program}" for program in lost), sep="\n")
     print(*(f"gone: {test}" for test in sorted(functions(before) - functions(after))), sep="\n")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools import execute
-from tools.common import CACHE, ROOT, fail, say
+from tools.common import CACHE, ROOT, fail, no_checkout, say
 from tools.gates import check, resume
 from tools.gates.check import Count, Step
 
@@ -145,6 +145,8 @@ def main(arguments: Sequence[str]) -> int:
         parts = list(chosen(arguments))
     except ValueError as error:
         return fail(str(error))
+    if reason := no_checkout():
+        return fail(reason)
     folder = KEPT / state()
     for path in (folder, check.REPORTS):
         path.mkdir(parents=True, exist_ok=True)

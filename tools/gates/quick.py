@@ -20,7 +20,7 @@ from pathlib import Path
 
 from autograder.closure import imported
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools.common import ROOT, say
+from tools.common import ROOT, fail, no_checkout, say
 from tools.gates import chapter, check
 from tools.gates.check import Lane
 from tools.gates.deadline import REASON
@@ -148,16 +148,21 @@ def listed(names: Sequence[str]) -> str:
 
 def main() -> int:
     """The command line; returns the exit status."""
+    if reason := no_checkout():
+        return fail(reason)
     end = time.monotonic() + SECONDS
+    reports = [check.report_of(step) for step in ("tests", "tests of every item")]
+    for report in reports:  # what an earlier run tried says nothing of this change
+        report.unlink(missing_ok=True)
     change = changed()
     say(f"changed: {listed(change)}")
     near = nearest(change, uses())
     total = check.run(stages(change, near[:MOST], end))
-    late = [name for step in ("tests", "tests of every item") for name in unfinished(check.report_of(step))]
+    late = [name for report in reports for name in unfinished(report)]
     say(f"tests of the change: {listed(near[:MOST]) or 'none'}")
     if left := [*late, *near[MOST:]]:
         say(f"left out for lack of time: {listed(left)}")
-    ran = any(check.report_of(step).exists() for step in ("tests", "tests of every item"))
+    ran = any(report.exists() for report in reports)
     if near and not ran:
         say("the tests did not end in time, so this run proves nothing about the change: run them one by one")
     say("always left out: notebooks, book, browser (make chapter N=07), and what the change does not touch (make test)")

@@ -122,13 +122,16 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.handouts.pdf", description="The whole book as one PDF.")
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write")
-    parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages such as book/intro; default: all")
+    parser.add_argument("--only", nargs="+", metavar="PAGE", help="pages such as book/intro; default: all")
     chosen = parser.parse_args(argv)
+    pages = list(entries(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+    if unknown := {*(chosen.only or ())} - {entry.page for entry in pages}:
+        missing = " or ".join(sorted(unknown))
+        return fail(f"there is no page {missing}; pages are named as in _toc.yml, such as {pages[1].page}")
     if not (chosen.html / "index.html").is_file():
         return fail(f"there is no built book in {chosen.html}: run make book")
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     title = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
-    wanted = [entry for entry in entries(toc) if chosen.only is None or entry.page in chosen.only]
+    wanted = [entry for entry in pages if chosen.only is None or entry.page in chosen.only]
     prints = []
     try:
         with served(chosen.html) as book, chromium() as browser:

@@ -157,6 +157,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--html", type=Path, default=HTML, help="the built book")
     parser.add_argument("--out", type=Path, default=SLIDES, help="folder to write")
     chosen = parser.parse_args(argv)
+    if unknown := {*chosen.chapters} - {chapter.number for chapter in CHAPTERS}:
+        missing = " or ".join(map(str, sorted(unknown)))
+        return fail(f"there is no chapter {missing}; there are {CHAPTERS[0].number} to {CHAPTERS[-1].number}")
     if not (chosen.html / "index.html").is_file():
         return fail(f"there is no built book in {chosen.html}: run make book")
     if not (REVEAL / "reveal.js").is_file():

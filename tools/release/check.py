@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import hashlib
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rankzero import __version__
-from tools.common import CACHE, fail, say
+from tools.common import CACHE, ROOT, fail, no_checkout, say
 from tools.gates.check import Count
 from tools.install_cells import EXTRAS
 from tools.release import environments, pages, wheel
@@ -148,14 +149,28 @@ def interpreters(versions: Sequence[str]) -> list[Interpreter]:
     return found
 
 
+def tagged(tag: str, version: str, changes: str) -> None:
+    """Check the tag of a release: it names the version, and the changes of that version have a date.
+
+    Raises:
+        Broken: it is not so.
+    """
+    if tag != f"v{version}":
+        raise Broken(f"the tag {tag} must be v{version}, the version of rankzero/__init__.py")
+    heading = re.search(rf"^## {re.escape(version)}(?: .*)?$", changes, re.MULTILINE)
+    if not heading or not re.fullmatch(r"## \S+ \(\d{4}-\d\d-\d\d\)", heading[0]):
+        found = repr(heading[0]) if heading else "none"
+        raise Broken(f"CHANGELOG.md must have a section '## {version} (YYYY-MM-DD)' for the tag {tag}, got {found}")
+
+
 def distribution(tag: str) -> Path:
     """Build the distribution and check it; returns the wheel.
 
     Raises:
         Broken: it is not what it should be.
     """
-    if tag not in ("", f"v{__version__}"):
-        raise Broken(f"the tag {tag} must be v{__version__}, the version of rankzero/__init__.py")
+    if tag:
+        tagged(tag, __version__, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     built = wheel.build(FOLDER / "dist")
     if built.name != f"rankzero-{__version__}-py3-none-any.whl":
         raise Broken(f"the wheel of version {__version__} is called {built.name}")
@@ -169,13 +184,15 @@ def run(arguments: argparse.Namespace) -> Count:
     """Build, install, and run the pages.
 
     Raises:
-        Broken: the distribution or an environment cannot be made.
+        Broken: the distribution or an environment cannot be made, or there is no Python to try it on.
         ValueError: there is no such chapter.
     """
     wanted = pages.chosen(arguments.pages)
     say(f"the distribution: at most {BUILD} minutes")
-    built = distribution(arguments.tag)
     found = interpreters(arguments.python)
+    if not found:
+        raise Broken(f"nothing was tried: there is no Python {' or '.join(arguments.python)} here")
+    built = distribution(arguments.tag)
     count = Count(skipped=(len(arguments.python) - len(found)) * len(wanted))
     tasks = [Task(page, interpreter, mark(page, interpreter, built)) for interpreter in found for page in wanted]
     say(f"{len(tasks)} pages, and the command line: at most {minutes(tasks)} minutes")
@@ -191,9 +208,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.release.check", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pages", default="", metavar="N", help="the number of a chapter: only its pages")
     parser.add_argument("--python", nargs="+", default=[OLDEST, NEWEST], metavar="VERSION", help="as 3.13")
-    parser.add_argument("--tag", default="", help="the tag of the release, which must name the version")
+    parser.add_argument(
+        "--tag", default="", help="the tag of the release: it names the version, whose changes have a date"
+    )
+    arguments = parser.parse_args(argv)
+    if reason := no_checkout():
+        return fail(reason)
     try:
-        count = run(parser.parse_args(argv))
+        count = run(arguments)
     except (Broken, ValueError) as error:
         return fail(str(error))
     say(str(count))

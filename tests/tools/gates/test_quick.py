@@ -173,3 +173,28 @@ def test_a_wrong_call_of_git_is_no_empty_change(tmp_path):
 def test_every_part_has_a_page_that_is_executed_twice():
     parts = [one.part for one in CHAPTERS if one.number in check.TWICE]
     assert sorted(parts) == sorted(set(PARTS) - {"Capstone"})
+
+
+@pytest.mark.parametrize(("reported", "status"), [("", 1), ("tests of every item", 0)])
+def test_the_report_of_an_earlier_run_proves_nothing(tmp_path, monkeypatch, capsys, reported, status):
+    """Kills: a run whose tests did not end, taken for one that passed because a report of yesterday lies there."""
+    late = '<testsuite><testcase classname="tests.old"><skipped message="no time was left"/></testcase></testsuite>'
+    monkeypatch.setattr(quick, "REASON", "no time was left")
+    monkeypatch.setattr(quick, "no_checkout", lambda: "")
+    monkeypatch.setattr(check, "REPORTS", tmp_path)
+    for step in ("tests", "tests of every item"):
+        check.report_of(step).write_text(late)
+    monkeypatch.setattr(quick, "changed", lambda: ["rankzero/units.py"])
+    monkeypatch.setattr(quick, "uses", dict)
+    monkeypatch.setattr(quick, "nearest", lambda change, graph: ["tests/test_units.py"])
+
+    def run(stages):
+        if reported:
+            check.report_of(reported).write_text("<testsuite/>")
+        return check.Count(skipped=1)
+
+    monkeypatch.setattr(check, "run", run)
+    assert quick.main() == status
+    said = capsys.readouterr().out
+    assert ("this run proves nothing" in said) == bool(status)
+    assert "tests.old" not in said
