@@ -115,8 +115,8 @@ def transition_cost(
     Args:
         model_bytes: size of the weights, bytes; positive.
         train_tp, train_pp, train_dp: sizes of the training layout's axes; at least 1.
-        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There
-            ``generate_tp * generate_pp`` divides ``train_tp * train_pp``.
+        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There each one
+            divides the training layout's: slices nest axis by axis.
         engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
@@ -125,8 +125,6 @@ def transition_cost(
     checks.count(train_tp=train_tp, train_pp=train_pp, train_dp=train_dp)
     checks.count(generate_tp=generate_tp, generate_pp=generate_pp)
     checks.one_of(("zero3", "gather", "nested"), engine=engine)
-    nests = engine != "nested" or train_tp * train_pp % (generate_tp * generate_pp) == 0
-    checks.require(nests, "divide train_tp * train_pp in product", generate_tp=generate_tp, generate_pp=generate_pp)
     raise NotImplementedError("14-transition-cost: not written yet")
 
 

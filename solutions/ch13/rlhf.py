@@ -159,7 +159,8 @@ def policy_loss(
 ) -> tuple[Tensor, LossStats]:
     """The clipped policy loss of PPO, averaged over the real tokens of the batch, and its statistics.
 
-    A token whose clipped term is the smaller one sends a gradient of 0, even where its ratio overflows.
+    A token whose clipped term is the smaller one, or whose advantage is 0, sends a gradient of 0, even where its ratio
+    overflows.
 
     Args:
         log_probs: of the policy that learns, [B, T]; the gradient flows here.

@@ -137,8 +137,8 @@ def transition_cost(
     Args:
         model_bytes: size of the weights, bytes; positive.
         train_tp, train_pp, train_dp: sizes of the training layout's axes; at least 1.
-        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There
-            ``generate_tp * generate_pp`` divides ``train_tp * train_pp``.
+        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` uses them. There each one
+            divides the training layout's: slices nest axis by axis.
         engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
@@ -147,8 +147,9 @@ def transition_cost(
     checks.count(train_tp=train_tp, train_pp=train_pp, train_dp=train_dp)
     checks.count(generate_tp=generate_tp, generate_pp=generate_pp)
     checks.one_of(("zero3", "gather", "nested"), engine=engine)
-    nests = engine != "nested" or train_tp * train_pp % (generate_tp * generate_pp) == 0
-    checks.require(nests, "divide train_tp * train_pp in product", generate_tp=generate_tp, generate_pp=generate_pp)
+    for name, train, generate in (("tp", train_tp, generate_tp), ("pp", train_pp, generate_pp)):
+        nests = engine != "nested" or train % generate == 0
+        checks.require(nests, f"divide train_{name}", **{f"generate_{name}": generate})
     parts, slices = train_tp * train_pp, generate_tp * generate_pp
     if engine == "nested":
         return Transition(model_bytes * (parts - slices) / (parts * slices), model_bytes / slices, 0.0)

@@ -93,7 +93,7 @@ EXERCISE = Build(
         listed(
             "ratios that overflow",
             _overflows,
-            "A token whose clipped term counts sends a gradient of 0; but 0 times an infinite exp is nan.",
+            "A token whose clipped term counts, or whose advantage is 0, sends a gradient of 0; 0 times inf is nan.",
         ),
         listed("ends", _step_ends, "No step, a long one, another clip."),
     ),

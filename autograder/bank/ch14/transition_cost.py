@@ -13,12 +13,11 @@ ENGINES = ("zero3", "gather")
 
 
 def _layout(rng: Random, engine: str) -> Case:
-    """Powers of two and three, with more than one replica; the generation slices divide the training ones."""
+    """Powers of two and three, with more than one replica; each axis of generation divides that of training."""
     base = rng.choice((2, 2, 3))
     tp, pp, dp = base ** rng.randint(1, 2), base ** rng.randint(0, 2), base ** rng.randint(1, 3)
-    generate = rng.choice(
-        [(t, p) for t in (1, base, base**2) for p in (1, base) if tp * pp % (t * p) == 0 and t * p < tp * pp]
-    )
+    divisors = (1, base, base**2)
+    generate = rng.choice([(t, p) for t in divisors for p in divisors if tp % t == pp % p == 0 and t * p < tp * pp])
     return Case((rng.randint(10, 900) * GB, tp, pp, dp, *generate, engine))
 
 
@@ -34,7 +33,7 @@ def _gathers(rng: Random) -> list[Case]:
 
 def _equal(rng: Random) -> list[Case]:
     tp, size = rng.choice((2, 4, 8)), rng.randint(10, 900) * GB
-    ends = [Case((size, tp, 1, rng.randint(1, 4), tp, 1, "nested")), Case((size, 1, tp, 2, tp, 1, "nested"))]
+    ends = [Case((size, tp, 1, rng.randint(1, 4), tp, 1, "nested")), Case((size, tp, 4, 2, tp, 4, "nested"))]
     return [*ends, Case((size, 1, 1, 1, 1, 1, rng.choice(("zero3", "gather"))))]
 
 
@@ -69,7 +68,7 @@ EXERCISE = Build(
             _gathers,
             "zero3 gathers from all ranks, gather from the ranks of one replica; a rank has its own part already.",
         ),
-        listed("equal layouts", _equal, "Where nothing changes nothing is received."),
+        listed("equal layouts", _equal, "Where the layout does not change, or one rank has all, nothing is received."),
     ),
     slips=(
         Slip(

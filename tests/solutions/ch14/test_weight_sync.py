@@ -144,6 +144,14 @@ def test_nested_is_what_a_plan_on_matching_boxes_moves(shards, slices):
     assert {2 * received(plan, rank) for rank in range(shards)} == {cost.received}
 
 
+@pytest.mark.parametrize(("train", "generate"), [((1, 4), (4, 1)), ((2, 4), (4, 1)), ((4, 1), (1, 2))])
+def test_slices_that_do_not_nest_are_refused(train, generate):
+    """Kills a condition on the products alone: a quarter of the layers is no part of a quarter of each layer."""
+    with pytest.raises(ValueError, match=r"generate_\w\w must divide train_\w\w, got [42]"):
+        transition_cost(140, *train, 2, *generate, "nested")
+    assert transition_cost(140, *train, 2, *generate, "gather").peak == 140
+
+
 def test_a_full_gather_is_what_a_plan_to_copies_moves():
     shape = (24, 5)
     plan = reshard_plan(row_shards(shape, 8), shard_boxes(shape, "rows1x8"))
