@@ -38,7 +38,7 @@ def no_empty_messages(_case: Case, _values: Sequence[Any], events: Sequence[Even
 def no_barrier(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
     """No barrier is called."""
     barrier = next((event for event in events if event.operation == "barrier"), None)
-    return None if barrier is None else f"rank {barrier.rank} called barrier: the other calls must still match"
+    return None if barrier is None else f"rank {barrier.rank} called barrier: this task goes without one"
 
 
 def to_one_neighbour(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least_received, rules
+from autograder.bank import least_received
 from autograder.bank.groups import listed
 from autograder.items import Case, Debug, Group, Right, Slip, Tensor
 
@@ -82,7 +82,7 @@ EXERCISE = Debug(
     topic="the contract of a collective",
     grade="world",
     tolerance=1e-5,
-    rule=rules.every(rules.no_barrier, least_received.heard(_gradients_of_others)),
+    rule=least_received.heard(_gradients_of_others),
     wrong=wrong_grad,
     cases=(_layers(Random("03-debug-grad"), {2}, set()), _layers(Random("03-debug-grad"), set(), set())),
     groups=(
@@ -119,6 +119,7 @@ EXERCISE = Debug(
         ),
     ),
     rights=(
+        Right("a barrier first", edit=("    summed = []", "    dist.barrier()\n    summed = []")),
         Right("one flat tensor", program=gradients_in_one_tensor),
         Right(
             "zeros first",

@@ -31,6 +31,7 @@ EXERCISE = Debug(
     section="5.16",
     topic="clipping scaled gradients",
     bonus=True,
+    tolerance=1e-5,  # clip_grad_norm_ adds 1e-6 to the norm that it divides by
     wrong=wrong_clip,
     cases=(Case(([3072.0, 4096.0], 1024.0, 1.0)), Case(([8.0, -6.0], 100.0, 1.0)), Case(([0.0, 0.0], 8.0, 1.0))),
     groups=(
@@ -58,6 +59,7 @@ EXERCISE = Debug(
         ),
     ),
     rights=(
+        Right("as torch does", edit=("max_norm / norm if", "max_norm / (norm + 1e-6) if")),
         Right(
             "the norm of the scaled gradients",
             edit=(

@@ -14,7 +14,7 @@ def _round(rng: Random) -> Case:
 
 
 def _near_one(rng: Random) -> list[Case]:
-    near = [Case((1 - rng.uniform(1, 9) * 10.0**-power, rng.randint(3, 30))) for power in (11, 12, 13)]
+    near = [Case((1 - rng.uniform(1, 9) * 10.0**-power, rng.randint(3, 30))) for power in (12, 13, 14)]
     less = Case((1 - rng.uniform(4, 9) * 1e-4, rng.randint(20, 30)))  # not yet k + 1
     return [Case((1, rng.randint(2, 9))), Case((1.0, rng.randint(10, 30))), *near, less]
 
