@@ -41,7 +41,7 @@ EXERCISE = Build(
             edit=("ranks / (1 + serial_fraction * (ranks - 1))", "serial_fraction + (1 - serial_fraction) / ranks"),
         ),
         Slip(
-            "The share was read as measured on n ranks: it is of the time on one.",
+            "The serial part was left out: no number of ranks makes it shorter.",
             edit=("ranks / (1 + serial_fraction * (ranks - 1))", "(1 - serial_fraction) * ranks"),
         ),
     ),

@@ -18,7 +18,8 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The rank before rank 0 is taken modulo the number of ranks, so it is rank 3. Follow the waits: 0 "
-        "waits for 3, 3 for 2, 2 for 1, and 1 for 0. Each would send after its receive, and no receive ever ends.",
+        "waits for 3, 3 for 2, 2 for 1, and 1 for 0. Ranks 0 to 2 would send after their receive, and no receive ever "
+        "ends.",
         slips={
             1: "$(0 - 1) \\bmod 4$ is 3, a rank that exists: the call is valid, and it waits.",
             2: "Rank 1 waits for rank 0's message, and rank 0 sends only after its own receive.",

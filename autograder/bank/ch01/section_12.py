@@ -59,7 +59,7 @@ QUESTIONS = (
                 "That is the true accuracy: but samples 0 and 1 are visited twice.",
                 value=lambda: sharding.debug_eval([1.0] * 2 + [0.0] * 8, 4),
             ),
-            Slip("Each of the two counts twice, and so do the visits: 12, not 10.", value=lambda: 4 / 10),
+            Slip("Each of the two counts twice, and the two repeats are visits too: 12, not 10.", value=lambda: 4 / 10),
         ),
         derivation="Four ranks make $\\lceil 10 / 4 \\rceil$ visits each, 12 together. The two that are repeated "
         "are the first two of the order, samples 0 and 1, which are the right ones: 4 right visits of 12.",

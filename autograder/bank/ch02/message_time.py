@@ -44,7 +44,7 @@ EXERCISE = Build(
             edit=("return latency + message_bytes / bandwidth", "return latency + message_bytes / (8 * bandwidth)"),
         ),
         Slip(
-            "The size was multiplied by 8: size and bandwidth are both in bytes.",
+            "The transfer takes 8 times as long as it should: size and bandwidth are both in bytes.",
             edit=("return latency + message_bytes", "return latency + 8 * message_bytes"),
         ),
         Slip(

@@ -62,7 +62,11 @@ EXERCISE = Build(
             _every_reduction,
             "A reduction takes one number from each rank: sum, avg, product, min, max.",
         ),
-        listed("one rank, empty lists", _every_corner, "With one rank nothing changes, and empty lists stay empty."),
+        listed(
+            "one rank, empty lists",
+            _every_corner,
+            "With one rank nothing changes; with empty lists, the ranks that get nothing still get None.",
+        ),
     ),
     slips=(
         Slip(

@@ -43,7 +43,7 @@ EXERCISE = Build(
     groups=(
         Group("with latency", _time, 6, "Every step has a latency and moves one chunk."),
         Group("without latency", _time_plain, 4, "The latency may be left out: it is 0 then."),
-        listed("nothing to send", _time_nothings, "One rank moves nothing, and zero bytes move nothing."),
+        listed("nothing to send", _time_nothings, "One rank moves nothing; zero bytes cost start-ups alone."),
     ),
     slips=(
         Slip("Both trips were counted twice: 2(N-1) steps already hold both.", edit=("return 2", "return 2 * 2")),

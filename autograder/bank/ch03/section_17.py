@@ -62,7 +62,8 @@ QUESTIONS = (
                 value=float(SHARDS),
             ),
             Slip(
-                "That is the size of the row in bytes. The two numbers are not free: they cost 14 bytes on average.",
+                "That is what a rank receives of the row, in bytes. The two numbers are not free: they cost 14 bytes "
+                "on average.",
                 value=lambda: cost.traffic("all_gather", VOCABULARY * FLOAT32, SHARDS, 0)[1],
             ),
         ),

@@ -36,7 +36,11 @@ EXERCISE = Build(
     ),
     groups=(
         Group(
-            "many ranks", _trees, 5, "A rank's parent lies one level up: look at the lowest set bit.", _trees_of_each
+            "many ranks",
+            _trees,
+            5,
+            "A rank's parent follows from its lowest set bit b; it is r - b where (r - b) | 2b is no rank.",
+            _trees_of_each,
         ),
         Group("odd numbers", _odd, 3, "With an odd number of ranks the second tree is shifted by one, not mirrored."),
         listed("few ranks", _few_of_each, "One, two, three or five ranks have two trees, too."),

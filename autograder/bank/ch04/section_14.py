@@ -93,7 +93,7 @@ QUESTIONS = (
                 all_reduce_ms("ring", 20 * GB, 64, DGX_H100.network_bandwidth),
                 slips=(
                     Slip(
-                        "That is the least that any plan needs: a ring of 64 moves a little more.",
+                        "That is the least of any plan that adds on the GPUs: a ring of 64 moves a little more.",
                         value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT),
                     ),
                 ),

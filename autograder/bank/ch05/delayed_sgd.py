@@ -56,7 +56,7 @@ EXERCISE = Build(
     ),
     slips=(
         Slip(
-            "Before the first late gradient is due, that of the start is used: a negative index reads the list's end.",
+            "Before the first late gradient is due, that of the start is used: no update is left out.",
             edits=(
                 ("path = [float(start)]", "path = [float(start)] + [0.0] * steps"),
                 (

@@ -113,9 +113,11 @@ DESIGNS = (
         "\n\n"
         "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
         "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "
-        "Stages idle only briefly here, because a replica has many micro-batches. ZeRO-3 sends weights and gradients "
-        "in every one of them, so stages that fit under it are too slow. Sixteen stages are slow for another reason: "
-        "the last one has the output head, the vocabulary's matrix, in addition to its layers.",
+        "Stages idle only briefly here, because a replica has many micro-batches. But ZeRO-3 sends weights and "
+        "gradients in every one of them, and a stage has less computing to hide them behind. Recomputation or TP 8 can "
+        "hide them, and then takes the time itself, so stages that fit under ZeRO-3 are too slow. Sixteen stages are "
+        "slow for another reason: the last one has the output head, the vocabulary's matrix, in addition to its "
+        "layers.",
     ),
     _design(
         "moe",

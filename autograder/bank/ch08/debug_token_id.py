@@ -61,7 +61,10 @@ EXERCISE = Debug(
         ),
     ),
     slips=(
-        Slip("Python salts the hash of a string anew in each process, and no random seed reaches it.", wrong_token_id),
+        Slip(
+            "Python salts the hash of a string anew in each process, unless PYTHONHASHSEED is set before it starts.",
+            wrong_token_id,
+        ),
         Slip(
             "Different words should mostly get different numbers.",
             edit=('int.from_bytes(digest[:4], "big")', "len(word)"),

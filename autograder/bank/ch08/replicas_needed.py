@@ -61,7 +61,11 @@ EXERCISE = Build(
             "What exceeds a whole number by less than 1e-9 of itself counts as that number; by more, round up.",
             _nearly_whole,
         ),
-        one_of_each("few requests", _small, "No requests, no replica; few need one."),
+        one_of_each(
+            "few requests",
+            _small,
+            "No requests, no replica; after an answer of one token there is no gap between tokens.",
+        ),
     ),
     slips=(
         Slip(

@@ -54,7 +54,7 @@ QUESTIONS = (
                     Slip("That still launches the kernels one by one: a graph has one launch.", value=2500 * us),
                     Slip("The graph is launched once, not once for each kernel.", value=6000 * us),
                     Slip("The kernels still run: the graph saves their launches alone.", value=10 * us),
-                    Slip("The replay itself takes its time too, once.", value=1000 * us),
+                    Slip("Give three digits: 1.00 ms leaves out the launch of the graph.", value=1000 * us),
                 ),
             ),
         ),
@@ -72,7 +72,10 @@ QUESTIONS = (
         answer=lambda: eager(500, 2 * us, 5 * us) / _graph(500, 2 * us),
         slips=(
             Slip("That adds launches and kernels, which overlap.", value=3.5),
-            Slip("That leaves the launch of the graph out.", value=lambda: eager(500, 2 * us, 5 * us) / 1e-3),
+            Slip(
+                "Give three digits: 2.50 leaves out the launch of the graph.",
+                value=lambda: eager(500, 2 * us, 5 * us) / 1e-3,
+            ),
         ),
         derivation="The time one by one, $n\\,t_l + t_k$, over that of the graph, $t_r + n\\,t_k$.",
     ),

@@ -224,7 +224,11 @@ EXERCISE = Build(
     groups=(
         Group("objects", _flat, 5, "Properties in the order of the schema, no blanks, integers without leading zeros."),
         Group("lists", _list, 4, "Commas are between two items, and nowhere else; count them."),
-        listed("bounds", _bounded, "A list or a string may be bound to be empty."),
+        listed(
+            "bounds",
+            _bounded,
+            "Bounds hold exactly: a list or a string may have to be empty, and a minimum may be more than one.",
+        ),
         Group("keys and values", _strange, 4, "A key may hold any character: write it as JSON, then escape it."),
         Group("enum", _values, 4, "Values of an enum are written as JSON.", lambda rng: [_values(rng, typed=True)]),
         Group("nested", _nested, 3, "A schema in a schema is a pattern in a pattern.", _levels),

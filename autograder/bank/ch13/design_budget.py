@@ -50,7 +50,7 @@ QUESTIONS = (
             "iterations make it better there instead of taking it further. At 0.05 they still take it too far, and at "
             "0.5 it stays too near to gain much."
             "\n\n"
-            "Best of four is the only way up from there, with fewer iterations and the highest price. It goes a "
+            "From there best of four is the cheapest way up, with fewer iterations and the highest price. It goes a "
             "nat or two further by itself, so training should have stopped short. Best of sixteen goes too far: it "
             "finds the answer with the highest score, and among sixteen good ones that is the one about which the "
             "reward is wrong. After 5 iterations or more, with any price above 0, the worse run is judged lower with "

@@ -86,7 +86,7 @@ QUESTIONS = (
             "all four",
         ),
         correct=0,
-        derivation="Eight GPUs hold $8 \\cdot 80$ GB. Scoring: 2 bytes per parameter. Adapters: 2, and 18 for each of "
+        derivation="Eight GPUs hold $8 \\cdot 80$ GB. Scoring: 2 bytes per parameter. Adapters: 2, and 16 for each of "
         "the few that learn; the body without them is the reference. GRPO with a rule: $16 + 2$. PPO: 36.",
         slips={
             1: "With adapters the body is frozen: 2 bytes per parameter, and its optimizer is tiny.",

@@ -68,7 +68,7 @@ EXERCISE = Build(
             lambda rng: [_sent(rng, recompute) for recompute in RECOMPUTE * 2],
             "Layers times collectives times what a ring sends, for one step.",
         ),
-        Group("one rank", _alone, 4, "A dimension of one rank sends nothing."),
+        Group("one rank", _alone, 4, "A ring of one rank sends nothing; the ring of dp has cp * dp ranks."),
     ),
     slips=(
         Slip(

@@ -58,7 +58,7 @@ EXERCISE = Build(
         ),
         Slip("Divide by the peak of all GPUs.", edit=("gpus * peak", "peak")),
         Slip(
-            "`flops_per_token` holds forward and backward already.",
+            "All of `flops_per_token` counts, that of the backward pass too.",
             edit=("tokens_per_second * flops_per_token", "tokens_per_second * flops_per_token / 3"),
         ),
         Slip(
