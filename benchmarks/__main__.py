@@ -45,16 +45,23 @@ def run(program: Program, full: bool) -> dict[str, Any]:
         rows, log = Path(folder, "rows.json"), Path(folder, "log")
         command = [sys.executable, "-m", f"benchmarks.{program.name}", "--rows", str(rows)]
         began, loads = time.monotonic(), [os.getloadavg()[0]]
-        status = ended(command + [*program.full] * full, log, 60 * program.minutes * (10 if full else 1), loads)
+        minutes = longest(program, full)
+        status = ended(command + [*program.full] * full, log, 60 * minutes, loads)
         result = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "seconds": round(time.monotonic() - began, 1),
             "load": round(sum(loads) / len(loads), 1),
         }
-        if rows.exists():
-            partly = {"ended": f"it was ended after {program.minutes:g} minutes"} if status is None else {}
-            return result | partly | {"rows": json.loads(rows.read_text(encoding="utf-8"))}
-        return result | {"failed": reason(status, program, log.read_text(encoding="utf-8", errors="replace"))}
+        why = reason(status, minutes, log.read_text(encoding="utf-8", errors="replace"))
+        if not rows.exists():
+            return result | {"failed": why}
+        found = json.loads(rows.read_text(encoding="utf-8"))
+        return result | ({} if found["whole"] else {"ended": why}) | {"rows": found["rows"]}
+
+
+def longest(program: Program, full: bool) -> float:
+    """Minutes after which a program is ended."""
+    return program.minutes * (10 if full else 1)
 
 
 def ended(command: Sequence[str], log: Path, seconds: float, loads: list[float]) -> int | None:
@@ -66,24 +73,32 @@ def ended(command: Sequence[str], log: Path, seconds: float, loads: list[float])
             command, cwd=ROOT, env=settings, stdout=output, stderr=output, start_new_session=True
         )
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                return process.wait(timeout=1)
-            except subprocess.TimeoutExpired:
-                loads.append(os.getloadavg()[0])
-        below = psutil.Process(process.pid).children(recursive=True)  # torchrun's workers have sessions of their own
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for child in below:
-            with contextlib.suppress(psutil.Error):
-                child.kill()
+        try:
+            while time.monotonic() < deadline:
+                try:
+                    return process.wait(timeout=1)
+                except subprocess.TimeoutExpired:
+                    loads.append(os.getloadavg()[0])
+        finally:
+            if process.poll() is None:  # too late, or whoever started all this has had enough
+                end(process)
         return None
 
 
-def reason(status: int | None, program: Program, log: str) -> str:
-    """Why there are no rows, in a line."""
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it started."""
+    below = psutil.Process(process.pid).children(recursive=True)  # torchrun's workers have sessions of their own
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for child in below:
+        with contextlib.suppress(psutil.Error):
+            child.kill()
+
+
+def reason(status: int | None, minutes: float, log: str) -> str:
+    """Why rows are missing, in a line."""
     if status is None:
-        return f"it was ended after {program.minutes:g} minutes."
+        return f"it was ended after {minutes:g} minutes"
     lines = [line.strip() for line in log.replace(f"{ROOT}/", "").splitlines() if line.strip()]
     return f"exit status {status}: {lines[-1] if lines else 'it said nothing'}"
 
@@ -99,7 +114,7 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    most = sum(program.minutes for program in programs) * (10 if options.full else 1)
+    most = sum(longest(program, options.full) for program in programs)
     print(f"{len(programs)} of {len(PROGRAMS)} programs: at most {most:.0f} minutes", flush=True)
     results = _results.stored()
     machine = _results.machine()

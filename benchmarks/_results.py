@@ -105,7 +105,7 @@ def head(results: Mapping[str, Any]) -> Iterator[str]:
     yield "Every figure of ours below was measured by `make bench` on one machine, or is computed from the course's own"
     yield "data; published and recorded ones, from other machines, name their source."
     yield "`make bench ONLY=server` measures one program again. Machines differ and are disturbed, so what counts is"
-    yield "the ratio within one run: both sides took turns, on the same data."
+    yield "the ratio within one run, of two sides that did the same work."
     if about:
         yield ""
         kind = f"{about['cores']} cores, {about['memory, GiB']} GiB of memory, {about['system']}"

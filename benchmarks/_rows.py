@@ -58,17 +58,17 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def keep(rows: Sequence[Row], options: argparse.Namespace) -> None:
-    """Write the rows where that was asked; those of a long program so far, for the case that it is ended."""
+def keep(rows: Sequence[Row], options: argparse.Namespace, whole: bool = False) -> None:
+    """Write the rows where that was asked; those of a long program so far, for the case that it is ended or fails."""
     if options.rows:
         draft = options.rows.with_suffix(".part")
-        draft.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
+        draft.write_text(json.dumps({"whole": whole, "rows": [asdict(row) for row in rows]}), encoding="utf-8")
         draft.replace(options.rows)
 
 
 def finish(rows: Sequence[Row], options: argparse.Namespace) -> int:
     """Keep the rows, and say what was missed; the exit status."""
-    keep(rows, options)
+    keep(rows, options, whole=True)
     for row in rows:
         if row.missed:
             print(f"missed: {row.what}: {shown(row)}")

@@ -51,7 +51,7 @@ def rows(row: dict[str, Any]) -> list[Row]:
         ),
         Row(
             f"{what}, answers ten times as long",
-            *(round(short * row["growth with answers ten times as long"], 1), "ms", "the same requests, short", short),
+            *(row["answers ten times as long, ms"], "ms", "the same requests, short", short),
             fair="As many requests: it must cost by the request, not by the token.",
             most=MOST_GROWTH,
             goal="ratio",
@@ -79,6 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "policy": name,
             "requests": options.requests,
             "simulation, ms": round(1e3 * short, 1),
+            "answers ten times as long, ms": round(1e3 * long, 1),
             "one sort of as many floats, ms": round(1e3 * ordered, 1),
             "ratio": round(short / ordered, 1),
             "ratio aimed at": MOST_RATIO,

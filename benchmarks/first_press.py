@@ -1,4 +1,4 @@
-"""What the first press of an explorer costs on a first page and on the next: ``python -m benchmarks.first_press
+"""What the first press of an explorer costs on a page and on the page opened again: ``python -m benchmarks.first_press
 [--html FOLDER] [--page book/03-collectives]``.
 
 One profile of headless Chromium opens the page twice. Each time the first slider is moved once. Counted until the chart
@@ -85,11 +85,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         first, second = (press(context.new_page(), address, sent) for _ in range(2))
         running.shutdown()
     ratio = second["processor time, s"] / first["processor time, s"]
-    print(json.dumps({"first page": first, "second page": second, "ratio": round(ratio, 2)}, indent=1))
+    print(json.dumps({"first time": first, "opened again": second, "ratio": round(ratio, 2)}, indent=1))
     name = "processor time, s"
     press_row = Row(
-        "first press of an explorer on a second page",
-        *(second[name], "s", "on the first page", first[name]),
+        "first press of an explorer on a page opened again",
+        *(second[name], "s", "on the page opened first", first[name]),
         fair="One profile; processor time of all of the browser's processes until the chart is drawn.",
         most=MOST_RATIO,
         goal="ratio",

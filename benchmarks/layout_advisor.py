@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     best = Row(
         f"best of {found.layouts:,} layouts for {JOB.gpus:,} GPUs",
         *(1e3 * searched, "ms", "one call of the model for each layout", 1e3 * priced * len(layouts)),
-        fair="The same layouts: memory of all, times only of those that fit.",
+        fair="The same layouts; the search needs no time of a layout that does not fit.",
         most=MOST_CALLS,
         goal="ratio",
     )

@@ -169,8 +169,11 @@ class Ours:
         """The run, points of 8, and the report."""
         path, out = self.folder / "one.ipynb", self.folder / "one.json"
         path.write_text(plain(program))
+        out.unlink(missing_ok=True)
         asked = ["--only", *ITEMS, "--key", str(self.key)]
         ran = run([*self.command, "grade", str(path), "--out", str(out), *asked], self.folder, LONGEST_ONE)
+        if not out.exists():
+            return ran, 0.0, "no result: " + last(ran.output)
         return ran, json.loads(out.read_text()).get("score", 0.0), ran.output
 
     def class_of(self, programs: Sequence[Sequence[str]]) -> tuple[Ran, int]:

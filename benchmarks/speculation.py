@@ -8,6 +8,7 @@ it can be written; where hard spots come together it is ``round_by_round``.
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from rankzero.sim.speculation import Passages, Rounds, round_by_round, simulate
 
 #: How many times as fast the arrays have to be.
 LEAST_RATIO = 50.0
+#: Runs on arrays, a seed each.
+RUNS = 9
 
 #: Acceptance and draft length.
 CASES: list[tuple[float | Passages, int]] = [
@@ -47,27 +50,27 @@ def timed(action: Callable[[], Rounds]) -> tuple[float, Rounds]:
     return time.process_time() - start, result
 
 
-def error(rounds: Rounds) -> float:
-    """Standard error of the mean of tokens per round, were the rounds independent."""
-    mean = rounds.tokens_per_round
-    spread = sum(count * (number + 1 - mean) ** 2 for number, count in enumerate(rounds.counts)) / rounds.rounds
-    return math.sqrt(spread / rounds.rounds)
+def distance(one: Rounds, many: Sequence[Rounds]) -> float:
+    """How far the mean of one run lies from that of several others, in standard errors from the spread of these."""
+    means = [rounds.tokens_per_round for rounds in many]
+    error = statistics.stdev(means) * math.sqrt(1 + 1 / len(means))
+    return (one.tokens_per_round - statistics.fmean(means)) / error
 
 
-def rows(what: str, fast: float, slow: float, apart: float) -> list[Row]:
+def rows(what: str, loop: str, fast: float, slow: float, apart: float) -> list[Row]:
     """Arrays beside the loop, and whether both simulate the same."""
     return [
         Row(
             f"{what}, on arrays",
             *(fast, "s", "the same model in a plain loop", slow),
-            fair="As many tokens, processor time of one process; the loop is as short as it can be written.",
+            fair=f"As many tokens, processor time of one process; {loop}.",
             most=1 / LEAST_RATIO,
             goal="ratio",
         ),
         Row(
             f"{what}: distance of the two means",
             *(abs(apart), "standard errors"),
-            fair="Both must simulate the same distribution.",
+            fair=f"Both must simulate the same distribution; the error is from {RUNS} runs on arrays, a seed each.",
             most=6.0,
         ),
     ]
@@ -83,16 +86,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         loop: Callable[..., Rounds] = round_by_round if isinstance(acceptance, Passages) else plain
         simulate(acceptance, draft_length, 1000)
         slow, ones = timed(partial(loop, acceptance, draft_length, tokens))
-        laps = [timed(partial(simulate, acceptance, draft_length, tokens, seed)) for seed in range(5)]
-        fast, many = sorted(laps, key=lambda lap: lap[0])[2]
-        apart = (ones.tokens_per_round - many.tokens_per_round) / math.hypot(error(ones), error(many))
-        print(f"{acceptance}, draft length {draft_length}: {many.tokens_per_round:.4f} tokens per round")
+        laps = [timed(partial(simulate, acceptance, draft_length, tokens, seed)) for seed in range(RUNS)]
+        fast = statistics.median(seconds for seconds, _ in laps)
+        apart = distance(ones, [many for _, many in laps])
+        print(f"{acceptance}, draft length {draft_length}: {ones.tokens_per_round:.4f} tokens per round")
         print(f"  one by one   {slow:8.3f} s of processor for {tokens:,} tokens")
         print(f"  all at once  {fast:8.4f} s")
         print(f"  ratio        {slow / fast:8.1f}    (at least {LEAST_RATIO:g})")
         print(f"  means apart  {apart:8.1f}    standard errors")
-        name = "hard spots that come together" if isinstance(acceptance, Passages) else f"acceptance {acceptance}"
-        found += rows(f"{tokens:,} tokens, {name}, {draft_length} drafts", fast, slow, apart)
+        if isinstance(acceptance, Passages):
+            name, kind = "hard spots that come together", "the loop yields round after round"
+        else:
+            name, kind = f"acceptance {acceptance}", "the loop is as short as it can be written"
+        found += rows(f"{tokens:,} tokens, {name}, {draft_length} drafts", kind, fast, slow, apart)
     return finish(found, options)
 
 

@@ -9,8 +9,8 @@ from . import published
 
 #: So many that a chunk is next to nothing.
 CHUNKS = 10**6
-#: GPUs of one engine, and of the engine in the measurement with slices.
-ENGINE, RECEIVERS = 16, 32
+#: GPUs of one engine.
+ENGINE = 16
 
 
 def chain(engines: int) -> float:
@@ -43,8 +43,7 @@ COMPARISONS = (
         "Time for a GPU to receive its part of the weights, bytes over the card's rate",
         "ch14.weight_sync.chain_broadcast_time",
         "measured",
-        "NVIDIA-NeMo/RL, docs/guides/checkpoint-engine-refit.md (0692f4c) and docs/design-docs/nccl-reshard-refit.md "
-        "(0505ac7)",
+        "NVIDIA-NeMo/RL, docs/guides/checkpoint-engine-refit.md, commit 0692f4c",
         (
             Compared(
                 "DeepSeek-V3, whole experts",
@@ -56,12 +55,6 @@ COMPARISONS = (
                 "DeepSeek-V3, slices",
                 published.REFIT["slices"],
                 chain_broadcast_time(published.REFIT_LOADED, 1, _CARD),
-                "s",
-            ),
-            Compared(
-                "DeepSeek-V3, each shard once (the middle of an expected range)",
-                sum(published.RESHARD) / 2,
-                chain_broadcast_time(published.DEEPSEEK_BYTES / RECEIVERS, 1, _CARD),
                 "s",
             ),
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,7 +49,9 @@ def test_goals_of_figures_and_of_ratios():
 def test_rows_there_and_back(tmp_path, capsys):
     file = tmp_path / "rows.json"
     assert finish([FAST, SLOW], argparse.Namespace(rows=file)) == 1
-    assert read(json.loads(file.read_text())) == [FAST, SLOW]
+    kept = json.loads(file.read_text())
+    assert kept["whole"]
+    assert read(kept["rows"]) == [FAST, SLOW]
     assert capsys.readouterr().out == "missed: a start: 0.5 (at most 0.2 aimed at)\n"
     assert finish([FAST], argparse.Namespace(rows=None)) == 0
 
@@ -76,6 +79,13 @@ def test_every_program_is_there_and_ends_in_rows():
         assert "def main(argv: Sequence[str] | None = None) -> int:" in source, name
 
 
+#: Writes a row, whole or not.
+WRITE = (
+    "import json, sys\n"
+    'open(sys.argv[2], "w").write(json.dumps({{"whole": {}, "rows": [{{"what": "x", "ours": 1.0}}]}}))\n'
+)
+
+
 def program(tmp_path, monkeypatch, code: str, minutes: float = 1.0) -> dict:
     """What is kept of a program with this code."""
     folder = tmp_path / "benchmarks"
@@ -86,10 +96,32 @@ def program(tmp_path, monkeypatch, code: str, minutes: float = 1.0) -> dict:
 
 
 def test_the_rows_of_a_program_are_kept(tmp_path, monkeypatch):
-    code = 'import sys\nopen(sys.argv[2], \'w\').write(\'[{"what": "x", "ours": 1.0}]\')\nsys.exit(1)'
-    kept = program(tmp_path, monkeypatch, code)
+    kept = program(tmp_path, monkeypatch, f"{WRITE.format(True)}sys.exit(1)")
     assert read(kept["rows"]) == [Row("x", 1.0)]
+    assert "ended" not in kept
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
+
+
+def test_a_program_that_fails_halfway_does_not_look_whole(tmp_path, monkeypatch):
+    kept = program(tmp_path, monkeypatch, f"{WRITE.format(False)}raise ValueError('no row of one0000')")
+    assert read(kept["rows"]) == [Row("x", 1.0)]
+    assert kept["ended"] == "exit status 1: ValueError: no row of one0000"
+
+
+def test_an_interrupt_ends_what_was_started(tmp_path, monkeypatch):
+    """Kills a benchmark that goes on in the background."""
+
+    def interrupted(self, timeout=None):
+        if timeout is not None:
+            raise KeyboardInterrupt
+        return wait(self)
+
+    wait = subprocess.Popen.wait
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    sleep = f"import time; time.sleep(1234.5)  # {tmp_path}"
+    with pytest.raises(KeyboardInterrupt):
+        bench.ended([sys.executable, "-c", sleep], tmp_path / "log", 60, [])
+    assert not any(sleep in one.info["cmdline"] for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"])
 
 
 def test_a_program_that_fails_says_why_without_a_path(tmp_path, monkeypatch):
@@ -101,18 +133,21 @@ def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(tmp_path,
     start = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {!r}], start_new_session=True).wait()"
     sleep = f"import time; time.sleep(1234.5)  # {tmp_path}"
     kept = program(tmp_path, monkeypatch, start.format(sleep), minutes=0.01)
-    assert kept["failed"] == "it was ended after 0.01 minutes."
+    assert kept["failed"] == "it was ended after 0.01 minutes"
     assert not any(sleep in one.info["cmdline"] for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"])
 
 
 def test_what_a_long_program_found_before_it_was_ended_is_kept(monkeypatch):
     def ended(command, log, seconds, loads) -> None:
-        Path(command[command.index("--rows") + 1]).write_text('[{"what": "x", "ours": 1.0}]')
+        rows = {"whole": False, "rows": [{"what": "x", "ours": 1.0}]}
+        Path(command[command.index("--rows") + 1]).write_text(json.dumps(rows))
+        log.touch()
 
     monkeypatch.setattr(bench, "ended", ended)
     kept = bench.run(Program("one", 3), full=False)
     assert read(kept["rows"]) == [Row("x", 1.0)]
     assert "; it was ended after 3 minutes, so rounds or rows are missing." in _results.page(results(server=kept))
+    assert bench.run(Program("one", 3), full=True)["ended"] == "it was ended after 30 minutes"
 
 
 def test_it_says_first_how_long_it_takes_and_runs_one(monkeypatch, capsys):
