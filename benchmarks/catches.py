@@ -18,29 +18,38 @@ from autograder.running.exam import Exam
 from benchmarks._rows import Row, arguments, finish
 from tools import mutants
 
-#: By exercise, changes to its reference that no case can notice, each with the reason.
-EQUIVALENT: dict[str, dict[str, str]] = {
+#: By exercise, lines of its reference with changes to them that no case can notice, each with the reason.
+EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     "03-ring-all-reduce-time": {},
     "05-zero-memory": {},
     "05-dynamic-loss-scale": {},
     "05-loss-scaler": {
-        "self._scale * self._growth_factor < FLOAT32_MAX": "they differ only if a scale lands on the largest float32"
+        (
+            "if self._scale * self._growth_factor <= FLOAT32_MAX:",
+            "self._scale * self._growth_factor < FLOAT32_MAX",
+        ): "they differ only if a scale lands on the largest float32"
     },
     "cap-optimal-checkpoint-interval": {
-        "if False:": "for tiny ratios the iteration is still as near as the tolerance asks",
-        "ratio <= 1e-06": "at the limit both ways agree",
-        "2e-06": "between the two limits both ways agree",
-        "max": "another first guess, still right of the root",
-        "2.0": "another first guess, still right of the root",
-        "3": "another first guess, still right of the root",
-        "(period + math.expm1(-period) - ratio) * -math.expm1(-period)": "shorter steps to the same root",
+        ("if ratio < 1e-6:", "if False:"): "for tiny ratios the iteration is still as near as the tolerance asks",
+        ("if ratio < 1e-6:", "ratio <= 1e-06"): "at the limit both ways agree",
+        ("if ratio < 1e-6:", "2e-06"): "between the two limits both ways agree",
+        **{
+            ("period = ratio + min(1.0, math.sqrt(2 * ratio))", guess): "another first guess, still right of the root"
+            for guess in ("max", "2.0", "3")
+        },
+        (
+            "closer = period - (period + math.expm1(-period) - ratio) / -math.expm1(-period)",
+            "(period + math.expm1(-period) - ratio) * -math.expm1(-period)",
+        ): "shorter steps to the same root",
     },
 }
 
 
-def changed(line: str) -> str:
-    """What a surviving mutant has in place of the reference's."""
-    return line.rpartition("->")[2].strip()
+def changed(survivor: str) -> tuple[str, str]:
+    """A surviving mutant: the line of the reference without its comment, and what stands in it instead."""
+    where, _, change = survivor.partition("\n")
+    statement = where.split(": ", 1)[1].partition("  #")[0]
+    return statement.strip(), change.rpartition("->")[2].strip()
 
 
 def rows() -> list[Row]:
@@ -56,7 +65,7 @@ def rows() -> list[Row]:
     for name, reasons in EQUIVALENT.items():
         count, left = mutants.survivors(bank.find(name))
         tried += count
-        survivors += [f"{name}: {changed(line)}: {reasons.get(changed(line), 'no reason')}" for line in left]
+        survivors += [f"{name}: {changed(line)[1]}: {reasons.get(changed(line), 'no reason')}" for line in left]
         without += sum(changed(line) not in reasons for line in left)
     key = "One key; each slip is the reference with one thing wrong."
     return [
