@@ -16,7 +16,7 @@ from solutions.ch09.kv_cache import kv_bytes_per_token, mla_bytes_per_token
 
 #: Ways to keep keys and values: as the model does, or with this many key-value heads; None means a latent.
 PUBLISHED = "as published"
-HEADS: dict[str, int | None] = {"one for each query head": 0, "8": 8, "1": 1, "latent of 512 + 64": None}
+HEADS: dict[str, int | None] = {"one for each query head": 0, "4": 4, "1": 1, "latent of 512 + 64": None}
 WAYS = (PUBLISHED, *HEADS)
 
 #: Elements of the latent and of the rotary key beside it.

@@ -112,7 +112,7 @@ RESERVATIONS: tuple[tuple[str, tuple[Reserved, ...]], ...] = (
     ),
     (
         "Later, C ends after 6 tokens; it never used its other 4 slots. Ten slots are free, and D needs 12: it waits.",
-        (Reserved("A", 0, 16, 10), Reserved("B", 16, 14, 9)),
+        (Reserved("A", 0, 16, 7), Reserved("B", 16, 14, 9)),
     ),
     (
         "A ends, too. Now 26 slots are free, 16 on the left and 10 on the right. D reserves 12 on the left.",

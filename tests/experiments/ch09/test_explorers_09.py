@@ -41,8 +41,8 @@ def test_every_state_is_a_chart(state):
 
 def test_sizes_of_the_page():
     llama = SHAPES["Llama 3 70B"]
-    sizes = [llama.bytes_per_token(way) for way in ("one for each query head", "8", "1")]
-    assert sizes == [2.5 * MiB, 320 * KiB, 40 * KiB]
+    sizes = [llama.bytes_per_token(way) for way in ("one for each query head", "4", "1")]
+    assert sizes == [2.5 * MiB, 160 * KiB, 40 * KiB]
     assert llama.bytes_per_token() == 320 * KiB
     deepseek = SHAPES["DeepSeek-V3"]
     assert deepseek.bytes_per_token() == deepseek.bytes_per_token(ranks=8) == 70_272
@@ -51,6 +51,7 @@ def test_sizes_of_the_page():
     kinds = {name: shape.kind for name, shape in SHAPES.items()}
     assert (kinds["GPT-3 175B"], kinds["Mixtral 8x7B"], kinds["DeepSeek-V3"]) == ("MHA", "GQA-8", "MLA")
     assert set(WAYS[1:]) == set(HEADS)
+    assert all(shape.heads % heads == 0 for shape in SHAPES.values() for heads in HEADS.values() if heads)
 
 
 def test_an_unknown_way_is_named():

@@ -54,3 +54,10 @@ def test_reservations_do_not_overlap():
         taken = [slot for one in held for slot in range(one.start, one.start + one.size)]
         assert len(set(taken)) == len(taken) <= memory_steps.SLOTS
         assert all(one.filled <= one.size for one in held)
+
+
+def test_requests_that_run_side_by_side_write_as_fast_as_each_other():
+    """Kills: A writes six tokens while B and C write three."""
+    (_, before), (_, after) = memory_steps.RESERVATIONS[2:4]
+    filled = {one.name: one.filled for one in before}
+    assert {one.filled - filled[one.name] for one in after} == {6 - filled["C"]}  # C ends after 6 tokens
