@@ -34,7 +34,7 @@ TIMES = {
 }
 #: Words for large numbers, which may stand before any unit that takes no prefix.
 WORDS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-#: Units of plain numbers, in which 5 % is 0.05.
+#: Units of plain numbers, in which 5 % is 0.05; so are "of the reward" and the like.
 SHARES = ("", "probability", "share")
 PERCENT = ("%", "percent")
 
@@ -73,15 +73,15 @@ FAMILIES = (
     _prefixed("FLOP", LARGE) | _prefixed("FLOPs", LARGE),
     _prefixed("FLOP/s", LARGE),
     _prefixed("Wh", LARGE),
-    _worded("$") | _worded("USD") | _worded("dollar") | _worded("dollars"),
+    WORDS,  # before dollars, which have these words, too
+    WORDS | _worded("$") | _worded("USD") | _worded("dollar") | _worded("dollars"),
     {"x": 1.0, "×": 1.0, "times": 1.0},
-    WORDS,
 )
 
 
 def units_for(unit: str) -> dict[str, float]:
     """The units that may be typed where ``unit`` is asked for, and what each is worth in it."""
-    if unit in SHARES:
+    if unit in SHARES or unit.startswith("of "):
         return dict.fromkeys(PERCENT, 0.01) | ({unit: 1.0} if unit else WORDS)
     if unit == "%":
         return dict.fromkeys(PERCENT, 1.0)
@@ -233,7 +233,8 @@ class _Parser:
     def _measure(self, amount: _Amount) -> _Amount:
         self._sees()
         here = self.text[self.at : self.at + 1]
-        if not here.isalpha() and here not in ("%", "$"):
+        times = here == "×" in self.units and self.text.index("×") == self.at == len(self.text) - 1  # not of a product
+        if not times and not here.isalpha() and here not in ("%", "$"):
             return amount
         name = next((name for name in sorted(self.units, key=len, reverse=True) if self._fits(name)), None)
         if name is None:

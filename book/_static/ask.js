@@ -10,10 +10,12 @@
     return node;
   }
 
-  /* Asks in the page, below `place`; true if the reader says yes. */
+  /* Asks in the page, below `place`; true if the reader says yes. One question takes the place of another, whose answer
+     is no then; after a no the reader is where she was. */
   function ask(place, sentence, yes, no) {
+    const before = document.activeElement;
     const old = place.parentElement.querySelector(":scope > .rz-ask");
-    if (old) old.remove();
+    if (old) old.lastElementChild.click();
     const line = element("p", `${sentence} `, "rz-ask rz-actions");
     const buttons = [element("button", yes), element("button", no)];
     line.append(...buttons);
@@ -23,6 +25,7 @@
     return new Promise((answer) => {
       const end = (said) => () => {
         line.remove();
+        if (!said) before.focus();
         answer(said);
       };
       buttons.forEach((button, index) => button.addEventListener("click", end(index === 0)));

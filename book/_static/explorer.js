@@ -22,11 +22,13 @@
     return inside ? { value: values } : { error: `Each number must lie between ${low ?? "-∞"} and ${high ?? "∞"}.` };
   }
 
-  /* One number, as people type it on a card: "70 billion", "80 GB", "3*7". */
+  /* One number, as people type it on a card: "70 billion", "80 GB", "3*7". In floating-point numbers 16.1 thousand is
+     16100.000000000002, and a whole number all the same. */
   function readNumber({ unit, low, high, whole }, text) {
-    const { value, error } = window.rankzeroNumbers.read(text, unit);
+    const { value: typed, error } = window.rankzeroNumbers.read(text, unit);
     if (error) return { error };
-    if (whole && !Number.isInteger(value)) return { error: "Type a whole number." };
+    const value = whole ? Math.round(typed) : typed;
+    if (Math.abs(value - typed) > 1e-9 * Math.abs(typed)) return { error: "Type a whole number." };
     const inside = (low === null || value >= low) && (high === null || value <= high);
     return inside ? { value } : { error: `Type a number from ${low ?? "-∞"} to ${high ?? "∞"}.` };
   }
@@ -47,7 +49,9 @@
     return typed;
   }
 
+  /* A select begins with its default, too: a browser may have put back what was chosen before a reload. */
   function wakeInput(control, input) {
+    if (control.kind === "Choice") input.value = control.options.indexOf(control.default);
     if (control.kind !== "Range") return;
     control.texts = control.texts.split("|");
     [input.min, input.max, input.step] = [0, control.stops.length - 1, 1];

@@ -63,7 +63,14 @@
     return fold.innerHTML;
   }
 
-  const quoted = (html) => `"${html.replace(/\s*[\n\t]\s*/g, " ").replace("<p></p>", "").replaceAll('"', '""').trim()}"`;
+  /* HTML on one line and without tabs; the lines of a program stay lines. */
+  function flat(html) {
+    const pieces = html.split(/(<pre\b[^]*?<\/pre>)/); // every second one is a program
+    const program = (text) => text.replace(/\n(?=(<\/\w+>)+$)/, "").replaceAll("\n", "<br>").replaceAll("\t", "    ");
+    return pieces.map((text, at) => (at % 2 ? program(text) : text.replace(/\s*[\n\t]\s*/g, " "))).join("");
+  }
+
+  const quoted = (html) => `"${flat(html).replace("<p></p>", "").replaceAll('"', '""').trim()}"`;
 
   async function line(item) {
     const { text, card } = await question(item);

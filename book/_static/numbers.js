@@ -32,11 +32,11 @@
     { ...prefixed("FLOP", LARGE), ...prefixed("FLOPs", LARGE) },
     prefixed("FLOP/s", LARGE),
     prefixed("Wh", LARGE),
-    { ...worded("$"), ...worded("USD"), ...worded("dollar"), ...worded("dollars") },
+    WORDS, // before dollars, which have these words, too
+    { ...WORDS, ...worded("$"), ...worded("USD"), ...worded("dollar"), ...worded("dollars") },
     { x: 1, "×": 1, times: 1 },
-    WORDS,
   ];
-  const SHARES = ["", "probability", "share"]; // units of plain numbers, in which 5 % is 0.05
+  const SHARES = ["", "probability", "share"]; // units of plain numbers, in which 5 % is 0.05; so are "of the ..."
 
   const NUMBER = /(\d{1,3}(?: \d{3})+(?:\.\d*)?(?!\d)|[\d.,][\d.,'_]*)(e[+-]?\d+)?/i;
   const WORD = /^[a-z]{3}/; // how a unit begins that is a word
@@ -60,6 +60,7 @@
     return Object.fromEntries(lines.flatMap(([factor, names]) => names.split(" ").map((name) => [name, factor])));
   }
 
+  const isShare = (unit) => SHARES.includes(unit) || unit.startsWith("of ");
   const familyOf = (head) => FAMILIES.find((one) => Object.hasOwn(one, head));
 
   class Refused extends Error {}
@@ -70,7 +71,7 @@
 
   /* The units that may be typed where `unit` is asked for: spelling -> what it is worth in that unit. */
   function unitsFor(unit) {
-    if (SHARES.includes(unit)) return { "%": 0.01, percent: 0.01, ...(unit ? { [unit]: 1 } : WORDS) };
+    if (isShare(unit)) return { "%": 0.01, percent: 0.01, ...(unit ? { [unit]: 1 } : WORDS) };
     if (unit === "%") return { "%": 1, percent: 1 };
     const head = familyOf(unit) ? unit : unit.split(" ")[0];
     const rest = unit.slice(head.length); // "GB per GPU" is read as GB too
@@ -151,7 +152,8 @@
 
     function measure(amount) {
       sees();
-      if (!/[\p{L}%$]/u.test(text.slice(at, at + 1))) return amount;
+      const times = text.slice(at) === "×" && text.indexOf("×") === at && Object.hasOwn(units, "×"); // not of a product
+      if (!times && !/[\p{L}%$]/u.test(text.slice(at, at + 1))) return amount;
       const fits = (name) => text.slice(at, at + name.length).toLowerCase() === name.toLowerCase();
       const exact = (name) => text.startsWith(name, at);
       // Capital letters tell prefixes apart; a word may be typed anyhow.

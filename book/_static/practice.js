@@ -238,6 +238,7 @@
     foot.append(again);
     const said = element("p", told);
     said.setAttribute("role", "status");
+    document.dispatchEvent(new CustomEvent("rankzero:sitting")); // your-course.js
     place.replaceChildren(said, ...(missed.length ? [element("p", "Wrong, or not answered:"), listOf(missed), saver(() => missed)] : []), foot);
     said.tabIndex = -1;
     said.focus();

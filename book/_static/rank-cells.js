@@ -289,7 +289,7 @@
 
     async function leave() {
       const sure = editor.get() === cell.code || await ask(buttons, "Throw away what you changed?", "Throw it away", "Keep it");
-      if (!sure) return edit.focus();
+      if (!sure) return;
       toggle(false);
       result.close();
       edit.focus();

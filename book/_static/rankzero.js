@@ -7,6 +7,7 @@
 
   const { read, understood } = window.rankzeroNumbers;
   const KEY = "rankzero:progress";
+  const WORK = "rankzero:work";
   const PREFIXES = [1e3, 1e6, 1e9, 1e12, 1e-3, 1e-6, 1e-9, 1e-12];
   const SPACING = [1, 3, 7, 21]; // days until a question that was missed comes back
   const STATES = { right: "✓ right", wrong: "✗ not yet", open: "○ open" };
@@ -83,22 +84,24 @@
      the reader saw the result before the first answer; an entry may hold nothing but the last. A draft is what stands on a
      card, { given, sure, open }. Older progress has neither drafts nor the last four. */
 
-  let memory = null; // what we know when the browser keeps nothing for us
+  let memory = null; // the latest, while the browser does not keep it
 
   function load() {
     let stored = memory;
     try {
-      stored = JSON.parse(localStorage.getItem(KEY)) || memory;
+      stored = memory || JSON.parse(localStorage.getItem(KEY));
     } catch (error) { /* storage is forbidden or holds something else: begin anew */ }
     const valid = stored && stored.version === 1 && stored.items && stored.pages;
     return valid ? stored : { version: 1, items: {}, pages: {} };
   }
 
   function save(progress) {
-    memory = progress;
     try {
       localStorage.setItem(KEY, JSON.stringify(progress));
-    } catch (error) { /* kept until the page is left */ }
+      memory = null;
+    } catch (error) {
+      memory = progress; // kept until the page is left
+    }
     render();
     document.dispatchEvent(new CustomEvent(KEY));
   }
@@ -209,7 +212,8 @@
       cell.textContent = STATES[state];
       cell.className = `rz-${state}`;
     }
-    const note = "Answers and functions are kept in this browser alone.";
+    const note = memory ? "This browser keeps nothing more: your answers are gone when the page is left."
+      : "Answers and functions are kept in this browser alone.";
     paragraphs(card.querySelector(".rz-tally"), [tally(ids, items), calibration(ids, items), note]);
   }
 
@@ -375,6 +379,28 @@
     waiting.clear();
   }
 
+  /* What all pages keep, as it is stored. */
+  function stored() {
+    try {
+      return [KEY, WORK].map((key) => localStorage.getItem(key));
+    } catch (error) {
+      return [];
+    }
+  }
+
+  /* A page to which the reader comes back stands there as she left it. It is read anew where another page has kept
+     something since, which the next answer would overwrite. */
+  let left = "";
+
+  function leave() {
+    flush();
+    left = JSON.stringify(stored());
+  }
+
+  function comeBack({ persisted }) {
+    if (persisted && JSON.stringify(stored()) !== left) location.reload();
+  }
+
   /* Shows beside a field what is understood, where that is not what was typed. */
   function explain(field) {
     const part = field.closest(".rz-part");
@@ -399,25 +425,36 @@
     if (answers.length === wanted && !answers.includes(undefined)) feedback(section, card, judge(card, answers));
   }
 
+  const same = (one, other) => String(one) === String(other);
+
+  /* A draft in which nothing is typed does not hide an answer: only its derivation may have been opened. */
   function showKept(section, card, form, { items, drafts = {} }) {
     const [entry = {}, draft = {}] = [items[card.id], drafts[card.id]];
-    const given = draft.given || entry.given;
+    const empty = entry.given && same(draft.given, JSON.parse(section.dataset.blank).given);
+    const { given = entry.given, sure = entry.confidence } = empty ? {} : draft;
     if (given) fill(form, given);
-    form.querySelector(".rz-confidence").value = draft.sure ?? entry.confidence ?? "";
-    if (entry.given && String(entered(form)) === String(entry.given)) judgeAgain(section, card, entry.given);
+    form.querySelector(".rz-confidence").value = sure ?? "";
+    if (entry.given && same(entered(form), entry.given)) judgeAgain(section, card, entry.given);
     if (draft.open !== undefined) section.querySelector(".rz-derivation").open = draft.open;
   }
 
-  /* A question that is due is asked anew: the old answer is shown only on request. */
+  /* A question that is due is asked anew: the old answer is shown only on request, and what is typed of a new one at
+     once. */
   function restore(section, card, form, kept) {
     const entry = kept.items[card.id];
     if (!isDue(entry) || !entry.given) return showKept(section, card, form, kept);
+    const { [card.id]: draft } = kept.drafts || {};
+    const begun = draft && !same(draft.given, entry.given);
+    if (begun) {
+      fill(form, draft.given);
+      form.querySelector(".rz-confidence").value = draft.sure;
+    }
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "Show my last answer";
     button.addEventListener("click", () => {
       section.querySelector(".rz-feedback").replaceChildren();
-      showKept(section, card, form, kept);
+      showKept(section, card, form, begun ? { items: kept.items } : kept);
     });
     section.querySelector(".rz-feedback").replaceChildren("You missed this question before. Answer it again. ", button);
   }
@@ -468,6 +505,7 @@
     slider.addEventListener("input", () => {
       const value = 10 ** (low + (slider.value / slider.max) * (high - low));
       field.value = String(Number(value.toPrecision(2)));
+      explain(field);
       told();
     });
     const follow = () => {
@@ -483,6 +521,7 @@
   function enliven(section, kept) {
     const card = JSON.parse(section.dataset.card);
     const form = section.querySelector("form");
+    form.reset(); // a browser may have put back what was chosen before a reload
     for (const step of form.querySelectorAll("[data-letter]")) {
       step.append(...[["↑", "up"], ["↓", "down"]].map(([sign, text]) => mover(step, sign, text)));
     }
@@ -501,7 +540,8 @@
     const { items, drafts = {} } = load();
     const question = "Forget your answers on this page? This cannot be undone.";
     const any = ids.some((id) => items[id] || drafts[id]);
-    if (any && await window.rankzeroAsk.ask(button.parentElement, question, "Forget them", "Keep them")) forget(ids);
+    if (!any || !await window.rankzeroAsk.ask(button.parentElement, question, "Forget them", "Keep them")) return;
+    forget(ids);
     button.focus();
   }
 
@@ -514,7 +554,8 @@
       const ids = [...cells].map((cell) => cell.dataset.state);
       button.addEventListener("click", () => forgetIfSure(button, ids));
     }
-    window.addEventListener("pagehide", flush);
+    window.addEventListener("pagehide", leave);
+    window.addEventListener("pageshow", comeBack);
     window.addEventListener("storage", (event) => event.key === KEY && render());
     if (!ids.length) return render();
     const progress = load();

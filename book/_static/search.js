@@ -195,7 +195,8 @@
     const pattern = [whole, terms].filter((some) => some.length).map(patternOf).find((one) => one.test(text)) || patternOf(terms);
     const at = Math.max(0, text.search(pattern) - AROUND);
     const start = at && text.indexOf(" ", at) + 1;
-    const piece = text.slice(start, start + 2 * AROUND + 40).replace(/\s\S*$/, "");
+    const end = start + 2 * AROUND + 40;
+    const piece = end < text.length ? text.slice(start, end).replace(/\s\S*$/, "") : text.slice(start);
     const line = document.createElement("p");
     piece.split(new RegExp(pattern.source, "gi")).forEach((part, number) => {
       const node = number % 2 ? document.createElement("mark") : document.createElement("span");
@@ -203,7 +204,7 @@
       line.append(node);
     });
     line.prepend(start ? "… " : "");
-    line.append(" …");
+    line.append(end < text.length ? " …" : "");
     return line;
   }
 
@@ -241,6 +242,10 @@
     const list = Object.assign(document.createElement("ol"), { className: "rz-found" });
     status.setAttribute("role", "status");
     form.after(status, list);
+    list.addEventListener("click", (event) => { // a result may lie on the page that the dialog covers
+      const dialog = list.closest("dialog");
+      if (dialog && event.target.closest("a") && !event.ctrlKey && !event.metaKey && !event.shiftKey) dialog.close();
+    });
     const update = () => show(field, status, list);
     field.addEventListener("input", update);
     form.addEventListener("submit", (event) => {

@@ -6,21 +6,23 @@
   "use strict";
 
   const KEY = "rankzero:work";
-  let memory = null; // what we know when the browser keeps nothing for us
+  let memory = null; // the latest, while the browser does not keep it
 
   function load() {
     let stored = memory;
     try {
-      stored = JSON.parse(localStorage.getItem(KEY)) || memory;
+      stored = memory || JSON.parse(localStorage.getItem(KEY));
     } catch (error) { /* storage is forbidden or holds something else: begin anew */ }
     return stored && stored.version === 1 && stored.items ? stored : { version: 1, items: {} };
   }
 
   function save(work) {
-    memory = work;
     try {
       localStorage.setItem(KEY, JSON.stringify(work));
-    } catch (error) { /* kept until the page is left */ }
+      memory = null;
+    } catch (error) {
+      memory = work; // kept until the page is left
+    }
     document.dispatchEvent(new Event("rankzero:work"));
   }
 
@@ -48,6 +50,9 @@
     const { [place]: old, ...cells } = work.cells || {};
     if (old !== code) save({ ...work, cells: code === undefined ? cells : { ...cells, [place]: code } });
   }
+
+  /* Whether the browser keeps it. */
+  const kept = () => memory === null;
 
   /* Puts other work in the place of all of it. */
   const replace = (work) => save(work);
@@ -88,5 +93,5 @@
     return found;
   }
 
-  window.rankzeroWork = { load, change, forget, cell, changeCell, replace, sources, notebook, read };
+  window.rankzeroWork = { load, change, forget, cell, changeCell, kept, replace, sources, notebook, read };
 })();

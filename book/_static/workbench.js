@@ -7,11 +7,13 @@
   "use strict";
 
   const base = new URL(".", document.currentScript.src).href;
-  const { load, change, forget } = window.rankzeroWork;
+  const { load, change, forget, kept } = window.rankzeroWork;
   const { ask, element } = window.rankzeroAsk;
   const STATES = { right: "✓ right", wrong: "✗ not yet" };
   const RANKS = "[data-ranks]"; // a bench whose function runs as several ranks
   const NEAR = "1200px"; // how far below or above the window an editor is loaded
+  const OLDER = "The result is of what stood here when you pressed Check.";
+  const GONE = "This browser keeps nothing more: what you write is gone when the page is left.";
   const benches = new Map(); // id -> { name, get, set, reset, written, check }
   let editor = null;
 
@@ -103,7 +105,12 @@
     return Object.fromEntries(rest.map(([, bench]) => [bench.name, bench.get()]));
   }
 
-  /* The check of one bench: says what happens, shows the result, and keeps it. */
+  /* Says so where the browser keeps nothing of what is written; what the line says already stays. */
+  function warn(status) {
+    if (!kept() && !status.textContent) status.textContent = GONE;
+  }
+
+  /* The check of one bench: says what happens, shows the result, and keeps it if its program still stands there. */
   function checker(card, bench, id, view) {
     const status = bench.querySelector(".rz-status");
     const result = bench.querySelector(".rz-result");
@@ -130,11 +137,13 @@
         const reply = await engine.check({ id, source, others: others(id) }, told);
         result.innerHTML = reply.html;
         const state = reply.state === "right" ? "right" : "wrong";
+        const same = view().get() === source;
         if (reply.state !== "unwritten") {
-          change(id, { source, state, passed: reply.passed, total: reply.total });
+          if (same) change(id, { source, state, passed: reply.passed, total: reply.total });
           window.rankzero.markToday();
         }
-        status.textContent = "";
+        status.textContent = same ? "" : OLDER;
+        warn(status);
       } catch (failure) {
         status.textContent = window.rankzeroWait.failed("Not checked", failure, "Press Check");
       }
@@ -147,12 +156,13 @@
     const { work: id, function: name } = bench.dataset;
     const field = bench.querySelector("textarea");
     const starter = field.defaultValue;
-    const kept = load().items[id];
-    if (kept && typeof kept.source === "string") field.value = kept.source;
-    const result = bench.querySelector(".rz-result");
+    const entry = load().items[id];
+    if (entry && typeof entry.source === "string") field.value = entry.source;
+    const [result, status] = [bench.querySelector(".rz-result"), bench.querySelector(".rz-status")];
     const changed = (source) => {
       if (source === starter) forget(id);
       else change(id, { source });
+      warn(status);
     };
     let view = plainField(field, changed, () => check());
     const check = checker(card, bench, id, () => view);
@@ -164,11 +174,12 @@
       forget(id);
       result.textContent = "";
       bench.querySelector(".rz-printed").hidden = true;
+      if (status.textContent === OLDER) status.textContent = "";
     }
     again.addEventListener("click", async () => {
       const sure = view.get() === starter
         || await ask(again.parentElement, "Throw away what you wrote?", "Start over", "Keep it");
-      if (!sure) return again.focus();
+      if (!sure) return;
       reset();
       view.focus();
     });

@@ -87,7 +87,7 @@
     const rows = chapters.map(({ number, title, page }) => (
       row([linked(page, `${number}. ${title}`)], on(page), state.time[page], state)));
     const minutes = Object.values(state.time).reduce((sum, one) => sum + one, 0);
-    const foot = cell("tfoot", row(["All chapters and deeper pages"], items, minutes, state));
+    const foot = cell("tfoot", row(["The whole course"], items, minutes, state));
     const box = element("div", "", "rz-scroll");
     box.append(cell("table", cell("thead", cell("tr", ...heads)), cell("tbody", ...rows), foot));
     part("done").replaceChildren(box, deeper(state));
@@ -110,10 +110,13 @@
     part("kinds").replaceChildren(cell("table", cell("tbody", ...rows)));
   }
 
-  /* The days on which something was done, the earliest first, as whole numbers that grow by one from day to day. */
+  /* The days on which something was done, the earliest first, as whole numbers that grow by one from day to day. Those
+     before days were kept are known from the answers alone: the day of a moment is another one in another time zone. */
   function daysOf({ items: entries, days = [] }) {
+    const [first] = [...days].sort();
     const dates = Object.values(entries).flatMap(({ date }) => Object.values(date || {}));
-    const every = new Set([...days, ...dates.map((moment) => day(0, new Date(moment)))]);
+    const before = dates.map((moment) => day(0, new Date(moment))).filter((one) => !first || one < first);
+    const every = new Set([...before, ...days]);
     return [...every].map((text) => Date.parse(text) / 86_400_000).sort((one, other) => one - other);
   }
 
@@ -132,7 +135,7 @@
     const days = daysOf(progress);
     const runs = runsOf(days);
     const today = Date.parse(day()) / 86_400_000;
-    const run = runs.find(({ last }) => last === today || last === today - 1);
+    const run = runs.find(({ last }) => last >= today - 1); // tomorrow, after a flight to the west
     const longest = Math.max(...runs.map(({ length }) => length));
     const told = !days.length ? "A day counts on which you answer a question or check a function. There is none yet."
       : `Days in a row: ${run ? run.length : 0}${run && run.last < today ? ", and today is still to come" : ""}. `
@@ -376,6 +379,7 @@
 
   showData();
   show();
+  document.addEventListener("rankzero:sitting", show); // practice.js
   addEventListener("storage", (event) => Object.values(KEYS).includes(event.key) && show());
   addEventListener("pageshow", (event) => event.persisted && show());
 })();

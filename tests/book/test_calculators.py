@@ -48,7 +48,27 @@ def test_free_numbers(shared):
     states.locator("[data-name=ranks]").fill("2.5")
     assert states.locator(".rz-status").inner_text() == "Type a whole number."
     assert rows(states) == wanted
+    states.locator("[data-name=ranks]").fill("16.1 thousand")  # 16100.000000000002 in floating-point numbers
+    text = sheets.model_states(34e9, 16_100, 80e9, 2.0, 2.0, 12.0)["rows"][3][1]
+    states.get_by_role("cell", name=text, exact=True).wait_for(timeout=START)
     assert watch.problems == []
+
+
+#: Does as Firefox does after a reload: before any script of the page, selects are as they were left.
+AS_LEFT = """document.addEventListener("readystatechange", () => {
+  document.querySelectorAll(".rz-explorer select").forEach((one) => { one.selectedIndex = one.options.length - 1; });
+}, { once: true })"""
+
+
+def test_a_select_begins_with_what_its_table_shows(visit, site):
+    """Kills a select that a browser has put back beside the table of the default."""
+    page = visit(f"{site}/{PAGE}").page
+    page.context.add_init_script(AS_LEFT)
+    page.reload()
+    selects = page.locator(".rz-explorer select")
+    assert selects.count() > 1
+    built = "all => all.filter((one) => !one.options[one.selectedIndex].defaultSelected).length"
+    assert selects.evaluate_all(built) == 0
 
 
 @proof

@@ -238,6 +238,10 @@ def test_the_slider_and_the_field_of_an_estimate_move_each_other(shared, chapter
         slider.press("ArrowLeft")
         assert low < float(field.input_value()) < high
         assert slider.get_attribute("aria-valuetext") == f"{field.input_value()} {data['unit']}"
+        field.fill("2^10")
+        assert card.locator(".rz-read").inner_text().startswith("= 1024")
+        slider.press("Home")
+        assert "1024" not in card.locator(".rz-read").inner_text()
         field.fill(str(math.sqrt(low * high)))
         assert int(slider.input_value()) == 500
         field.fill("0")

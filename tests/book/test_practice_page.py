@@ -93,9 +93,8 @@ def test_a_sitting(page):
     progress = page.evaluate("() => rankzero.load()")
     assert {name: entry["right"] for name, entry in progress["items"].items()} == {first: True, second: False}
     assert len(progress["days"]) == 1
-    reloaded(page).wait_for_function(
-        "() => document.querySelector('#rz-course-days')?.textContent.includes('Days in a row: 1.')"
-    )
+    assert "Days in a row: 1." in page.locator("#rz-course-days").inner_text()
+    assert "1 question on" in page.locator("#rz-course-review").inner_text()
     with page.expect_download() as waiting:
         page.locator("#rz-course-cards").get_by_role("button").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
@@ -154,18 +153,41 @@ def test_every_question_has_a_flash_card(page):
     assert not re.search("katex|undefined", text)
 
 
+def test_a_program_on_a_flash_card_has_its_lines(page):
+    """Kills a program on one line, and a line break in the file, which would be another card."""
+    name = "04-nvlink-pcie"
+    text = page.evaluate("id => rankzeroFlashCards.file(rankzeroCourse.items.filter((item) => item.id === id))", name)
+    (card,) = (line for line in text.splitlines() if not line.startswith("#"))
+    assert "--backend nccl \\<br>  --ranks 2" in card
+    assert "256MiB</code></pre>" in card
+
+
 @proof
 @pytest.mark.parametrize(
     ("ago", "said"),
     [
         ((0, 1, 2, 5, 6), "Days in a row: 3. The longest row is 3 days, and 5 days count in all."),
         ((1, 2), "Days in a row: 2, and today is still to come."),
+        ((-1, 0, 1), "Days in a row: 3. The longest row is 3 days"),
         ((3, 4, 5, 6), "Days in a row: 0. The longest row is 4 days"),
     ],
 )
 def test_days_in_a_row(page, ago, said):
     page.evaluate(KEPT, [*ago])
     assert said in reloaded(page).locator("#rz-course-days").inner_text()
+
+
+@proof
+def test_an_answer_counts_on_the_day_that_was_kept(page):
+    """Kills a day that is counted twice in another time zone; answers of a time without days count on their own."""
+    page.evaluate("""() => {
+        const entry = (first) => ({ right: true, first: true, confidence: null, date: { first, last: first } });
+        rankzero.save({
+          version: 1, pages: {}, days: ["2026-03-10"],
+          items: { a: entry("2026-03-11T12:00:00.000Z"), b: entry("2026-03-01T12:00:00.000Z") },
+        });
+    }""")
+    assert "and 2 days count in all" in reloaded(page).locator("#rz-course-days").inner_text()
 
 
 @proof

@@ -173,6 +173,29 @@ def test_an_excerpt_shows_the_whole_name(search):
     assert [text for text in shown if not name.search(text)] == []
 
 
+def test_an_excerpt_ends_where_the_text_ends(search):
+    """Kills an excerpt that cuts off the last word of a text that it shows to its end."""
+    short = {one["title"]: one["text"] for one in search.page.evaluate(SECTIONS) if 20 < len(one["text"]) < 150}
+    found = search(*list(short)[:40])
+    shown = [(title, text) for one in found.values() for title, page, text in one if page != "Glossary"]
+    whole = [text for title, text in shown if text == short.get(title)]
+    cut = [text for title, text in shown if text.endswith(" …") and short.get(title, "").startswith(text[:-2])]
+    assert whole
+    assert cut == []
+
+
+def test_a_result_on_the_same_page_is_shown(search):
+    """Kills a dialog that stays over the place to which its result leads."""
+    page = search.page
+    dialog = page.locator("#pst-search-dialog")
+    if not dialog.evaluate("node => node.open"):
+        page.keyboard.press("Control+k")
+    search(page.locator("article h2").first.evaluate("node => node.firstChild.textContent"))
+    dialog.locator(f".rz-found a[href^='{page.url.partition('#')[0]}#']").first.click()
+    assert not dialog.evaluate("node => node.open")
+    assert "#" in page.url
+
+
 @proof
 def test_every_name_of_every_term_finds_its_definition(search):
     found = search(*(name for term in GLOSSARY for name in (term.name, *term.also)))

@@ -20,6 +20,7 @@ from autograder.learner import checking, function_cards, own_run, workbench
 from autograder.submission import loading
 from rankzero.facts.chapters import CHAPTERS
 from tests.autograder.learner.test_in_page import OLD
+from tests.autograder.learner.test_predict import FULL
 from tests.book.conftest import proof
 from tools import own_runs, stubs
 from tools.build_book import notebooks
@@ -285,6 +286,54 @@ def test_a_program_that_does_not_end(page, source):
     type_in(page, card, SLIP)
     expect(card.locator(".rz-check")).not_to_have_attribute("aria-disabled", "true")
     assert "one chunk" in check(card)
+
+
+#: The check of a page answers when the test says so, and needs no Python.
+WAITING = """() => {
+  const { check } = window.rankzeroCheck;
+  window.rankzeroCheck.check = () => new Promise((answer) => {
+    window.reply = () => answer({ html: "<p>judged</p>", state: "wrong", passed: 0, total: 3 });
+  });
+  window.again = () => { window.rankzeroCheck.check = check; };
+}"""
+
+
+def test_what_is_written_during_a_check_stays(page):
+    """Kills a check that puts back what stood there when it began, and a result that seems to be of what stands there
+    now."""
+    card = bench(page)
+    status = card.locator(".rz-bench .rz-status").first
+    page.evaluate(WAITING)
+    type_in(page, card, SLIP)
+    for later, said in ((SLIP, ""), (FIXED, "The result is of what stood here when you pressed Check.")):
+        type_in(page, card, SLIP)
+        card.locator(".rz-check").click()
+        type_in(page, card, later)
+        page.evaluate("() => window.reply()")
+        expect(card.locator(".rz-result")).to_have_text("judged")
+        expect(status).to_have_text(said)
+        assert page.evaluate("id => rankzeroWork.load().items[id].source", TIME).strip() == later.strip()
+        state = page.evaluate("id => rankzeroWork.load().items[id].state", TIME)
+        assert state == ("wrong" if later == SLIP else None)
+        page.evaluate("id => window.rankzeroBenches.benches.get(id).reset()", TIME)
+    page.evaluate("() => window.again()")
+    assert status.inner_text() == ""
+
+
+def test_a_browser_that_keeps_nothing_says_so_beside_the_function(page):
+    """Kills work that is lost unsaid, and a version that comes back because it is the last one with room."""
+    card = bench(page)
+    type_in(page, card, SLIP)
+    page.evaluate(FULL, True)
+    type_in(page, card, FIXED)
+    status = card.locator(".rz-bench .rz-status").first
+    expect(status).to_contain_text("gone when the page is left")
+    assert page.evaluate("id => rankzeroWork.load().items[id].source", TIME).strip() == FIXED.strip()
+    page.evaluate(FULL, False)
+    type_in(page, card, SLIP)
+    page.evaluate("localStorage.clear()")
+    assert page.evaluate("rankzeroWork.load().items") == {}
+    status.evaluate("node => node.replaceChildren()")
 
 
 @pytest.mark.proof(part="pages")

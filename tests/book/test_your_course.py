@@ -134,6 +134,7 @@ def test_what_is_done_is_counted(filled):
     cells = [text.strip() for text in third.locator("td").all_inner_texts()]
     assert cells == [f"3 of {len(QUESTIONS)}", f"1 of {len(FUNCTIONS)}", "1 h 20 min"]
     assert third.get_by_role("link").get_attribute("href") == "03-collectives.html"
+    assert filled.locator("#rz-course-done tfoot tr").inner_text().startswith("The whole course")
     filled.evaluate(
         """(id) => {
             const progress = rankzero.load();

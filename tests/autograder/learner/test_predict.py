@@ -638,6 +638,18 @@ MEASURED = {
     ("1 GPU", "GPUs"): 1.0,
     ("3x", "x"): 3.0,
     ("3 times", "x"): 3.0,
+    ("3×", "x"): 3.0,
+    ("3 ×", "times"): 3.0,
+    ("2*3 ×", "x"): 6.0,
+    ("3×4", "x"): 12.0,
+    ("3×-4", "x"): -12.0,
+    ("3× - 1×", "x"): None,
+    ("3 ×", ""): None,
+    ("3 ×", "GB"): None,
+    ("30-40×", "x"): None,
+    ("30×-40×", "x"): None,
+    ("50 %", "of the reward"): 0.5,
+    ("0.5 of the reward", "of the reward"): 0.5,
     ("10 y", "years"): 10.0,
     ("10 Years", "years"): 10.0,
     ("1 yr", "days"): 365.25,
@@ -661,6 +673,12 @@ MEASURED = {
     ("$4.6 million", "USD"): 4.6e6,
     ("4.6e6 dollars", "million $"): 4.6,
     ("4.6 million $", "million $"): 4.6,
+    ("5 million", "million $"): 5.0,
+    ("5 million", "$"): 5e6,
+    ("5 million", "USD"): 5e6,
+    ("5", "million $"): 5.0,
+    ("5 billion", "million"): 5000.0,
+    ("5 $", "million"): None,
     ("$5", "GB"): None,
     ("2 million tokens", "tokens"): 2e6,
     ("0.7 trillion parameters", "billion parameters"): 700.0,
@@ -790,6 +808,139 @@ def test_how_sure_is_asked_before_the_answer_is_checked(page):
 
 
 @pytest.mark.browser
+def test_an_opened_derivation_does_not_hide_an_answer(page):
+    """Kills an answer that is out of sight after a sitting, where the same card begins empty."""
+    card = page.locator("#rz-03-volume")
+    card.get_by_label("bytes sent").fill("0.875")
+    card.locator(".rz-confidence").fill("60")
+    card.get_by_role("button", name="Check").click()
+    page.reload()
+    page.evaluate("""() => {
+        const progress = rankzero.load();
+        progress.drafts["03-volume"] = { given: [""], sure: "", open: true };
+        rankzero.save(progress);
+    }""")
+    page.reload()
+    assert card.get_by_label("bytes sent").input_value() == "0.875"
+    assert card.locator(".rz-confidence").input_value() == "60"
+    assert "One phase" in card.locator(".rz-mark").inner_text()
+    assert card.locator("details.rz-derivation").evaluate("d => d.open")
+
+
+#: The question of the volume is due.
+DUE = """() => {
+  const progress = rankzero.load();
+  progress.items["03-volume"].review.due = rankzero.day(-1);
+  rankzero.save(progress);
+}"""
+
+
+@pytest.mark.browser
+def test_a_new_answer_to_a_question_that_is_due_survives_a_reload(page):
+    """Kills a half-typed answer that is lost, and one that is shown as the last answer."""
+    card = page.locator("#rz-03-volume")
+    field = card.get_by_label("bytes sent")
+    field.fill("0.875")
+    field.press("Enter")
+    page.evaluate(DUE)
+    page.reload()
+    assert field.input_value() == ""
+    field.fill("7/4")
+    page.reload()
+    assert field.input_value() == "7/4"
+    assert card.locator(".rz-mark").inner_text() == ""
+    card.get_by_role("button", name="Show my last answer").click()
+    assert field.input_value() == "0.875"
+    assert "One phase" in card.locator(".rz-mark").inner_text()
+
+
+#: Does as Firefox does after a reload: before any script of the page, controls are as they were left.
+AS_LEFT = """document.addEventListener("readystatechange", () => {
+  document.querySelectorAll("input[type=radio]").forEach((option) => { option.checked = true; });
+}, { once: true })"""
+
+
+@pytest.mark.browser
+def test_a_card_begins_empty_whatever_the_browser_puts_back(page):
+    """Kills a card whose empty state is the option that was chosen before a reload."""
+    page.add_init_script(AS_LEFT)
+    page.reload()
+    pick = page.locator("#rz-03-pick")
+    assert pick.locator("input:checked").count() == 0
+    assert json.loads(pick.get_attribute("data-blank"))["given"] == []
+
+
+#: Has the page go and come back as a browser does that holds it; another page stored something under a key meanwhile.
+AWAY = """([key, text]) => {
+  window.dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+  if (key) localStorage.setItem(key, text);
+  window.stays = true;
+  window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+}"""
+
+
+@pytest.mark.browser
+def test_a_page_that_comes_back_is_read_anew_when_another_one_kept_something(page):
+    """Kills an old page whose next answer overwrites what was kept since."""
+    page.evaluate(AWAY, ["", ""])
+    assert page.evaluate("window.stays")
+    for key in ("rankzero:progress", "rankzero:work"):
+        with page.expect_navigation():
+            page.evaluate(AWAY, [key, '{"version": 1, "items": {}, "pages": {}}'])
+        assert page.evaluate("window.stays") is None, key
+
+
+#: The browser has no room, or has room again.
+FULL = """full => {
+  const { prototype } = Storage;
+  prototype.set = prototype.set || prototype.setItem;
+  prototype.setItem = full ? () => { throw new DOMException("full", "QuotaExceededError"); } : prototype.set;
+}"""
+
+
+@pytest.mark.browser
+def test_what_the_browser_does_not_keep_holds_until_the_page_is_left_and_is_said(page):
+    """Kills an older answer that comes back because it is the last one with room, and an answer that is lost unsaid."""
+    field = page.locator("#rz-03-volume").get_by_label("bytes sent")
+    tally = page.locator(".rz-scorecard .rz-tally")
+    right = "rankzero.load().items['03-volume'].right"
+    field.fill("0.875")
+    field.press("Enter")
+    page.evaluate(FULL, True)
+    field.fill("1.75")
+    field.press("Enter")
+    assert page.evaluate(right) is True
+    assert "your answers are gone when the page is left" in tally.inner_text()
+    page.evaluate(FULL, False)
+    field.press("Enter")
+    assert "kept in this browser" in tally.inner_text()
+    page.evaluate("localStorage.clear()")
+    assert page.evaluate("rankzero.load().items") == {}
+
+
+#: Asks twice in one place; what the first question was answered, if it was.
+ASK_TWICE = """async () => {
+  const button = document.querySelector(".rz-reset");
+  button.focus();
+  const first = rankzeroAsk.ask(button.parentElement, "One?", "Yes", "No");
+  button.focus();
+  rankzeroAsk.ask(button.parentElement, "Two?", "Yes", "No");
+  return Promise.race([first, new Promise((answer) => setTimeout(() => answer("nothing"), 100))]);
+}"""
+
+
+@pytest.mark.browser
+def test_one_question_takes_the_place_of_another(page):
+    """Kills a question that waits forever, and a no that leaves the keyboard nowhere."""
+    assert page.evaluate(ASK_TWICE) is False
+    assert page.locator(".rz-ask").inner_text().startswith("Two?")
+    assert page.evaluate("document.activeElement.textContent") == "Yes"
+    page.keyboard.press("Escape")
+    assert page.locator(".rz-ask").count() == 0
+    assert page.locator(".rz-reset").evaluate("node => node === document.activeElement")
+
+
+@pytest.mark.browser
 def test_a_reload_restores_a_card(page):
     """What was typed, chosen and ordered, the confidence, the verdict and the open derivation; a draft too."""
     volume, pair, pick, steps = (page.locator(f"#rz-03-{name}") for name in ("volume", "pair", "pick", "steps"))
@@ -852,11 +1003,7 @@ def test_a_missed_question_comes_back_spaced(page):
     assert answered("0.875") == {"step": 0, "due": day(1)}
     assert answered("1.75") == {"step": 0, "due": day(1)}
     for step, days in enumerate((3, 7, 21), 1):
-        page.evaluate("""() => {
-            const progress = rankzero.load();
-            progress.items["03-volume"].review.due = rankzero.day(-1);
-            rankzero.save(progress);
-        }""")
+        page.evaluate(DUE)
         page.reload()
         assert card.get_by_label("bytes sent").input_value() == ""
         assert "You missed this question before." in card.locator(".rz-feedback").inner_text()
