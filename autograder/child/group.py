@@ -34,9 +34,10 @@ class Abort(BaseException):
 class Operation(dist.Work):
     """One operation of this rank: the handle that the program waits on."""
 
-    def __init__(self, link, facts, gives, takes, land):
+    def __init__(self, link, facts, gives, takes, land, results=()):
         super().__init__()
         self.link, self.facts, self.gives, self.takes, self.land = link, facts, gives, takes, land
+        self.results = list(results)
         self.done, self.source = False, -1
         link.announce(self)
 
@@ -66,7 +67,7 @@ class Operation(dist.Work):
         self.wait()
 
     def result(self):
-        return self.takes
+        return self.results
 
     def source_rank(self):
         return self.source
@@ -77,7 +78,7 @@ class Operation(dist.Work):
         """A completed future: asking for it waits for the operation."""
         self.wait()
         future = torch.futures.Future()
-        future.set_result(self.takes)
+        future.set_result(self.results)
         return future
 
 
@@ -162,6 +163,30 @@ def check_contiguous(tensors):
         raise RuntimeError("a tensor that is sent or received must be contiguous")
 
 
+def in_memory(tensor):
+    """The tensor with its dimensions in the order of memory: contiguous unless its elements have gaps or overlap."""
+    return tensor.detach().permute(sorted(range(tensor.dim()), key=tensor.stride, reverse=True))
+
+
+def cells(operation, tensors):
+    """The tensors as Gloo takes them where it does not look at strides: so many cells of memory, in their order.
+
+    A transposed matrix is therefore right if it is transposed on all ranks, and a column is refused: the cells that
+    follow its first are not its own.
+    """
+    laid = [tensor if tensor.is_contiguous() else in_memory(tensor) for tensor in tensors]
+    if not all(tensor.is_contiguous() for tensor in laid):
+        raise wrong_cells(operation)
+    return laid
+
+
+def wrong_cells(operation):
+    return RuntimeError(
+        f"{operation}: a tensor is not contiguous, and Gloo would work on the wrong cells of its memory: "
+        "call .contiguous() first"
+    )
+
+
 class Group(dist.ProcessGroup):
     """A process group whose operations go through :attr:`link`."""
 
@@ -177,13 +202,14 @@ class Group(dist.ProcessGroup):
     def getBackendName(self):  # noqa: N802
         return "broker"
 
-    def do(self, operation, gives=(), takes=(), land=None, **facts):
+    def do(self, operation, gives=(), takes=(), land=None, results=None, **facts):
         facts["operation"], facts["group"] = operation, dist.get_process_group_ranks(self)
         facts["name"] = dist.distributed_c10d._world.pg_names[self]
         facts["types"] = sorted({str(tensor.dtype) for tensor in (*gives, *takes)})
         facts["gives"] = [tensor.numel() * tensor.element_size() for tensor in gives]
         facts["takes"] = [tensor.numel() * tensor.element_size() for tensor in takes]
-        return Operation(self.link, facts, list(gives), list(takes), land or copy_to(takes))
+        results = takes if results is None else results
+        return Operation(self.link, facts, list(gives), list(takes), land or copy_to(takes), results)
 
     # Point-to-point.
 
@@ -214,23 +240,25 @@ class Group(dist.ProcessGroup):
         return self.do("barrier")
 
     def allreduce(self, tensors, opts=None):
-        (x,) = tensors
+        (x,) = cells("all_reduce", tensors)
         fold = Reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, x)
-        return self.do("all_reduce", [x], [x] * self.ranks, lambda pieces: x.copy_(fold(pieces)), reduction=fold.name)
+        takes = [x] * self.ranks
+        return self.do("all_reduce", [x], takes, lambda pieces: x.copy_(fold(pieces)), tensors, reduction=fold.name)
 
     def reduce(self, tensors, opts):
-        (x,) = tensors
+        (x,) = cells("reduce", tensors)
         fold = Reduction(opts.reduceOp, x)
         count = (opts.rootRank - self.me) % self.ranks or self.ranks
 
         def land(pieces):  # the root gets the sum; like the library, leave a partial result on the others
             x.copy_(fold((pieces[self.me :] + pieces[: self.me])[:count]))
 
-        return self.do("reduce", [x], [x] * self.ranks, land, root=opts.rootRank, reduction=fold.name)
+        return self.do("reduce", [x], [x] * self.ranks, land, tensors, root=opts.rootRank, reduction=fold.name)
 
     def broadcast(self, tensors, opts):
-        mine = opts.rootRank == self.me
-        return self.do("broadcast", tensors if mine else [], tensors, root=opts.rootRank)
+        takes = cells("broadcast", tensors)
+        gives = takes if opts.rootRank == self.me else []
+        return self.do("broadcast", gives, takes, results=tensors, root=opts.rootRank)
 
     def allgather(self, outputs, inputs, opts=None):
         check_same("all_gather", inputs[0], outputs[0])
@@ -244,13 +272,20 @@ class Group(dist.ProcessGroup):
     def scatter(self, outputs, inputs, opts):
         ins = inputs[0] if inputs else []
         check_same("scatter", outputs[0], ins)
-        return self.do("scatter", ins, outputs, root=opts.rootRank)
+        gives, takes = cells("scatter", ins), cells("scatter", outputs)
+        return self.do("scatter", gives, takes, results=outputs, root=opts.rootRank)
 
     def reduce_scatter(self, outputs, inputs, opts):
         out, ins = outputs[0], inputs[0]
         check_same("reduce_scatter", out, ins)
+        if not out.is_contiguous() or any(not x.is_contiguous() and in_memory(x).is_contiguous() for x in ins):
+            raise wrong_cells("reduce_scatter")  # blocks with gaps are copied, and right
+        return self.reduced_blocks(out, ins, opts)
+
+    def reduced_blocks(self, out, ins, opts):
         fold = Reduction(opts.reduceOp, out)
-        return self.do("reduce_scatter", ins, [out] * self.ranks, lambda p: out.copy_(fold(p)), reduction=fold.name)
+        takes = [out] * self.ranks
+        return self.do("reduce_scatter", ins, takes, lambda p: out.copy_(fold(p)), [out], reduction=fold.name)
 
     def alltoall(self, outputs, inputs, opts=None):
         return self.do("all_to_all", inputs, outputs)
@@ -261,10 +296,14 @@ class Group(dist.ProcessGroup):
         return self.allgather([self.blocks(output)], [tensor])
 
     def reduce_scatter_single(self, output, tensor, opts):
-        return self.reduce_scatter([output], [self.blocks(tensor)], opts)
+        blocks = self.blocks(tensor)
+        check_same("reduce_scatter", output, blocks)
+        return self.reduced_blocks(output, blocks, opts)
 
     def all_to_all_single(self, output, tensor, output_splits, input_splits, opts=None):
-        return self.alltoall(self.blocks(output, output_splits), self.blocks(tensor, input_splits))
+        check_contiguous([output, tensor])
+        gives, takes = self.blocks(tensor, input_splits), self.blocks(output, output_splits)
+        return self.do("all_to_all", gives, takes, results=[output])
 
     _allgather_base, _reduce_scatter_base, alltoall_base = all_gather_single, reduce_scatter_single, all_to_all_single
 

@@ -41,7 +41,7 @@ COLLECTIVES: dict[OperationKind, bool] = {
 #: The peer of a receive from any rank.
 ANYONE = -1
 
-#: Limits of one operation: blocks, and bytes of all of them together.
+#: Limits of one operation: blocks, and bytes of each of them.
 MAX_BLOCKS = 16
 MAX_BYTES = 4 << 20
 

@@ -66,6 +66,24 @@ def moves(x):
     return out + [y]
 
 
+def strides(x):
+    # Right where all ranks have the same strides, and as wrong as Gloo is where they differ.
+    r, n = dist.get_rank(), dist.get_world_size()
+    new = lambda: (torch.arange(6.0).view(2, 3) + 10 * x[0]).t()
+    out = [new() for _ in range(5)]
+    dist.all_reduce(out[0])
+    dist.broadcast(out[1], n - 1)
+    dist.reduce(out[2], n - 1)
+    out[2] = out[2] if r == n - 1 else None
+    dist.all_reduce(out[3] if r else out[3].t())
+    dist.scatter(out[4], [new() + i for i in range(n)] if r == 0 else None, 0)
+    y, held = torch.empty(3), [torch.zeros(3) for _ in range(n)]
+    dist.reduce_scatter(y, list((torch.arange(3.0 * n).view(3, n) + x[0]).unbind(1)))
+    dist.all_gather(held, new()[:, 0])
+    dist.reduce_scatter_tensor(out[0][0], torch.arange(2.0 * n) + x[0])
+    return out + held + [y]
+
+
 def messages(x):
     r, n = dist.get_rank(), dist.get_world_size()
     right, left = (r + 1) % n, (r - 1) % n
@@ -206,6 +224,36 @@ def averaged_integers(x):
     dist.all_reduce(y, dist.ReduceOp.AVG)
 
 
+def column_reduced(x):
+    dist.all_reduce(x.view(1, 2).expand(2, 2)[:, 0])
+
+
+def column_reduced_to_one(x):
+    dist.reduce(torch.ones(2, 2)[:, 0], 0)
+
+
+def column_broadcast(x):
+    dist.broadcast(torch.ones(2, 2)[:, 0], 0)
+
+
+def columns_scattered(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    dist.scatter(torch.zeros(2), list(torch.ones(2, n).unbind(1)) if r == 0 else None, 0)
+
+
+def scattered_to_a_column(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    dist.scatter(torch.zeros(2, 2)[:, 0], [torch.ones(2)] * n if r == 0 else None, 0)
+
+
+def transposed_blocks(x):
+    dist.reduce_scatter(torch.zeros(3, 2), [torch.ones(2, 3).t()] * dist.get_world_size())
+
+
+def reduced_to_a_column(x):
+    dist.reduce_scatter(torch.zeros(2, 2)[:, 0], [torch.ones(2)] * dist.get_world_size())
+
+
 def stacked(x):
     y = torch.empty(dist.get_world_size(), *x.shape)
     dist.all_gather_into_tensor(y, x)
@@ -248,7 +296,7 @@ def program(name: str):
 
 
 @pytest.mark.parametrize("ranks", [pytest.param(2, marks=SYSTEMS), 4])
-@pytest.mark.parametrize("name", ["reductions", "moves", "messages", "objects", "subgroups"])
+@pytest.mark.parametrize("name", ["reductions", "moves", "strides", "messages", "objects", "subgroups"])
 def test_a_legal_program_gets_what_the_library_gives(runner, name, ranks):
     """The oracle is torch.distributed over Gloo, in real processes."""
     (mine,) = runner.run(item(name), [case(ranks)])
@@ -341,6 +389,25 @@ def test_what_the_library_refuses_is_refused(runner, name):
     (mine,) = runner.run(item(name), [case(2)])
     (library,) = trusted.run(item(name), program(name), [case(2)], 250.0)
     assert mine.kind == library.kind == "raised"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "column_reduced",
+        "column_reduced_to_one",
+        "column_broadcast",
+        "columns_scattered",
+        "scattered_to_a_column",
+        "transposed_blocks",
+        "reduced_to_a_column",
+    ],
+)
+def test_a_tensor_of_which_gloo_takes_the_wrong_cells_is_refused(runner, name):
+    """Kills a grader in which a sum over a column is right: Gloo adds the cells that lie beside the first, silently."""
+    (mine,) = runner.run(item(name), [case(2)])
+    assert mine.error.startswith("RuntimeError")
+    assert "Gloo would work on the wrong cells of its memory: call .contiguous() first" in mine.detail
 
 
 def test_children_are_used_again_with_a_fresh_world(runner):
