@@ -12,6 +12,7 @@ import contextlib
 import functools
 import io
 import pickle
+import random
 import signal
 import sys
 import traceback
@@ -23,6 +24,7 @@ from typing import Any, NoReturn, Protocol
 
 from autograder.child import channel, main
 from autograder.page import install
+from autograder.running.operations import MAX_BYTES
 from rankzero.world import serialization, source_locations
 from rankzero.world.call_log import CallLog
 from rankzero.world.job import OUTPUT_LIMIT, RankReport
@@ -158,6 +160,7 @@ class Rank(main.Child):
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
         self.shelf = Shelf()
+        self.filters = list(warnings.filters)
 
     def hello(self, request: dict[str, Any]) -> dict[str, Any]:
         """The worker is up."""
@@ -167,6 +170,7 @@ class Rank(main.Child):
         """Take a submission's units, without running any; those of an earlier submission go."""
         self.channel.output.renew()
         self.shelf.put_away()
+        self.renew()
         self.drivers = {name: main.sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
         self.code = self.units.Code(request["units"], request["offered"], self.running)
         return {"kind": "ready"}
@@ -181,6 +185,7 @@ class Rank(main.Child):
         self.channel.output.renew()
         self.shelf.take_out()
         _forget_programs()
+        self.renew(request["rank"])
         from autograder.page import recorded_group
 
         self.group = self.group or main.sibling("child_group")
@@ -192,8 +197,23 @@ class Rank(main.Child):
         except BaseException as error:
             report = _raised(error)
         report.events = log.events()
+        large = len(report.value) > MAX_BYTES
+        report.value = b"" if large else report.value
         packed = b2a_base64(pickle.dumps(report, protocol=pickle.HIGHEST_PROTOCOL), newline=False).decode()
-        return {"kind": "report", "report": packed, "waiting": link.waiting, "places": link.places}
+        stack = _dumped(link.asking) if link.asking else ""
+        ended = {"waiting": link.waiting, "stack": stack, "large": large}
+        return {"kind": "report", "rank": request["rank"], "report": packed, "places": link.places, **ended}
+
+    def renew(self, seed: int | None = None) -> None:
+        """Undo what a program left set, as if the process were new: gradients, random numbers and warnings."""
+        import torch
+
+        torch.set_grad_enabled(True)
+        random.seed(seed)
+        filters: Any = warnings.filters  # a list, which the interpreter knows by its place
+        filters[:] = self.filters
+        with warnings.catch_warnings():  # that these may have changed makes Python show every warning anew
+            pass
 
 
 def _forget_programs() -> None:
@@ -226,13 +246,18 @@ def _format_warning(
     return f"{place}: {category.__name__}: {message}\n"
 
 
+def _dumped(place: source_locations.Location) -> str:
+    """A line of the reader's as :mod:`faulthandler` writes it."""
+    return f'Current thread\n  File "{place.file}", line {place.line} in {place.function}'
+
+
 def _say_where(port: Port) -> Callable[[int, FrameType | None], None]:
     """A handler that tells the broker which line of the reader's is running."""
 
     def say(_: int, frame: FrameType | None) -> None:
         place = source_locations.of_frame(frame)
         if place:
-            port.put(f'@Current thread\n  File "{place.file}", line {place.line} in {place.function}')
+            port.put(f"@{_dumped(place)}")
 
     return say
 

@@ -21,24 +21,33 @@ MEETING = "new_group"
 def link(group: Any, channel: Any, log: CallLog) -> Any:
     """This rank's side of the channel during one run.
 
-    ``waiting`` is the operation in which the run was ended, and ``places`` says of each operation of the channel to
-    which event of the log it belongs: those of an object collective are one event, and -1 stands for none.
+    ``waiting`` is the operation in which the run was ended, or ``asking`` the line that only asked whether it was done.
+    ``places`` says of each operation of the channel to which event of the log it belongs: those of an object collective
+    are one event, and -1 stands for none.
     """
 
     class Link(group.Link):
         waiting = ""
+        asking: source_locations.Location | None = None
 
         def announce(self, operation: Any) -> None:
             meets = operation.facts["name"] == MEETING
             self.places.append(-1 if meets else len(log.calls) - (log.object_call is None))
             super().announce(operation)
 
-        def serve(self) -> Any:
+        def block(self, operation: Any, how: str) -> None:
             try:
-                return super().serve()
+                super().block(operation, how)
             except group.Abort:
-                self.waiting = self.waiting or bytes(log.slot).partition(b"\0")[0].decode(errors="replace")
+                if not (self.waiting or self.asking):
+                    self.note_end(operation, how)
                 raise
+
+        def note_end(self, operation: Any, how: str) -> None:
+            self.asking = source_locations.of_frame(sys._getframe(1)) if how == "poll" else None
+            if not self.asking:  # the slot is empty while a future is waited for
+                shown = bytes(log.slot).partition(b"\0")[0].decode(errors="replace")
+                self.waiting = shown or f"!{log.calls[self.places[operation.facts['handle']]]}"
 
     def caller() -> tuple[int, int | None]:
         place = source_locations.of_frame(sys._getframe(1))

@@ -21,7 +21,7 @@ from autograder.page.workers import Worker, Workers
 from autograder.running import broker
 from autograder.running.deadlines import Deadline
 from autograder.running.messages import Message
-from autograder.running.operations import Operation
+from autograder.running.operations import MAX_BYTES, Operation
 from autograder.running.transport import Child
 from rankzero.events import Event, Ledger
 from rankzero.world import results, serialization
@@ -37,6 +37,7 @@ QUIET = 10.0
 STARTING = 180.0
 #: Seconds that a rank may take to say where it computes, before it is ended.
 LOCATING = 0.5
+ELSEWHERE = "run it in Colab or on your machine"
 UNTIMED = "The page has no real time: measure this in Colab or on your machine"
 
 
@@ -85,11 +86,12 @@ class World(results.World):
 class _Run(broker.Broker):
     """One run of a cell's function, carried out by the grader's broker.
 
-    The time limit is that of ranks that compute: it begins anew whenever one of them calls an operation.
+    The time limit is that of ranks that compute: it begins anew whenever one of them calls an operation, but not when
+    it asks whether one is done.
     """
 
     def __init__(self, workers: Workers, crew: Sequence[Worker], seconds: float) -> None:
-        super().__init__(workers, crew, seconds, _unread, _line)
+        super().__init__(workers, crew, seconds, _refused, _line)
         self.workers, self.crew = workers, crew
         self.steps: dict[tuple[int, int], int] = {}  # rank and number of its call -> when it was carried out
         self.rounds = 0
@@ -98,13 +100,29 @@ class _Run(broker.Broker):
         self.places: dict[int, list[int]] = {}  # rank -> the event to which each of its operations belongs
 
     def _hear(self, rank: int, message: Message | None) -> None:
-        self.deadline = Deadline((), self.deadline.seconds)
-        if message and message.get("kind") == "leave":
+        kind = message.get("kind") if message else None
+        if kind != "poll":
+            self.deadline = Deadline((), self.deadline.seconds)
+        if kind == "leave":
             self.left[rank] = self.rounds
-        if message and message.get("kind") == "post" and message.get("handle") == broker.MAX_OPERATIONS:
+        if message and kind == "post":
+            self._check_post(rank, message)
+        super()._hear(rank, message)
+
+    def _check_post(self, rank: int, message: Message) -> None:
+        """Say which limit a call is beyond; the grader only ends a rank that goes there."""
+        if message["handle"] == broker.MAX_OPERATIONS:
             most = f"{broker.MAX_OPERATIONS:,}"
             raise broker.Ended(Outcome("refused", detail=f"rank {rank} calls more than {most} operations"))
-        super()._hear(rank, message)
+        if max(sum(message["gives"]), *message["takes"], 0) > MAX_BYTES:
+            where = f" at line {message['line']}" if message["line"] else ""
+            called = message["called"] or message["operation"]
+            raise broker.Ended(_beyond(f"rank {rank} calls {called}(){where} with", MAX_BYTES))
+
+    def _take(self, operation: Operation) -> list[bytes]:
+        if self.traffic + sum(operation.gives) > broker.MAX_TRAFFIC:
+            raise broker.Ended(_beyond("in one run the ranks send", broker.MAX_TRAFFIC))
+        return super()._take(operation)
 
     def _match(self) -> bool:
         self.rounds += 1
@@ -118,8 +136,10 @@ class _Run(broker.Broker):
         """A real world ends without a word about these."""
 
     def _late(self, running: Sequence[int]) -> Outcome:
-        self.workers.locate([self.crew[rank] for rank in running], LOCATING)
-        return super()._late(running)
+        """End the ranks that compute; those that wait, or ask again and again, can still say in what."""
+        computing = [rank for rank in running if not self.waits[rank]]
+        self.workers.locate([self.crew[rank] for rank in computing], LOCATING)
+        return super()._late([rank for rank in computing if not self.crew[rank].speaks])
 
     def found(self) -> list[RankOutcome]:
         """What became of each rank, as a supervisor of real processes would say it."""
@@ -133,14 +153,19 @@ class _Run(broker.Broker):
             self.reports[rank] = report = pickle.loads(a2b_base64(reply["report"]))
             self.places[rank] = reply["places"]
             report.time = float(self.left.get(rank, self.rounds))
-            outcome.waiting = str(reply["waiting"])
-            outcome.report = None if outcome.waiting else report
+            outcome.waiting, outcome.stack = str(reply["waiting"]), str(reply["stack"])
+            outcome.report = None if outcome.waiting or outcome.stack else report
         return outcome
 
 
-def _unread(child: Child, reply: Message) -> Outcome:
-    """A rank's final reply is read when the run is over."""
-    return Outcome("value")
+def _beyond(what: str, most: int) -> Outcome:
+    """The outcome of what a page cannot carry, as it is larger than ``most`` bytes."""
+    return Outcome("refused", detail=f"{what} more than {most >> 20} MiB, which a page does not carry: {ELSEWHERE}")
+
+
+def _refused(child: Child, reply: Message) -> Outcome:
+    """Whether the value of a rank was too large to send; the rest of its final reply is read when the run is over."""
+    return _beyond(f"rank {reply['rank']} returns", MAX_BYTES) if reply.get("large") else Outcome("value")
 
 
 def _line(unit: Any, line: Any) -> int | None:
@@ -248,14 +273,16 @@ def run(
 
     Raises:
         ValueError: an argument is outside its range, or asks for what a page does not have.
+        TypeError: ``fn`` cannot take ``args``, or uses something that cannot be sent to a worker.
         WorldError: a rank raised or died, or the ranks cannot go on.
     """
     ranks = CELL.ranks or ranks
     results.check(fn, ranks, timeout, backend, withheld)
+    results.check_call(fn, args)
     _refuse(ranks, backend)
     if withheld is not None:
         raise _kept(_incomplete(ranks, withheld), ranks)
-    call = b2a_base64(serialization.pack((fn, args)), newline=False).decode()
+    call = b2a_base64(serialization.pack_call(fn, args), newline=False).decode()
     CELL.playing(True)
     try:
         crew = CELL.start(ranks)
@@ -276,9 +303,7 @@ def _refuse(ranks: int, backend: str | None) -> None:
         raise ValueError(f"backend nccl needs a GPU for each rank, got ranks={ranks} and 0 GPUs")
     places = CELL.workers.places
     if ranks > places:
-        raise ValueError(
-            f"this page starts at most {places} ranks, got ranks={ranks}: run it in Colab or on your machine"
-        )
+        raise ValueError(f"this page starts at most {places} ranks, got ranks={ranks}: {ELSEWHERE}")
 
 
 def _incomplete(ranks: int, withheld: int) -> WorldError:
@@ -300,12 +325,12 @@ def _told(world: _Run, ended: Outcome, ranks: int) -> World:
     events = [PageEvent(*row) for _, report in sorted(world.reports.items()) for row in report.events]
     failed = any(one.status is not None or (one.report and one.report.state != "finished") for one in found)
     done = all(one.report is not None for one in found)
-    if done and not failed:
+    if done and not failed and ended.kind != "refused":
         _keep(world, lines, ranks)
         values = tuple(serialization.unpack(report.value) for report in reports)
         return World(values, lines, tuple(events), ranks, 0.0)
-    broken = not failed and ended.kind == "deadlock" and not ended.detail.startswith("deadlock:")
-    if broken or ended.kind == "refused":
+    unfit = ended.kind == "died" or (ended.kind == "deadlock" and not ended.detail.startswith("deadlock:"))
+    if (unfit and not failed) or ended.kind == "refused":
         error = WorldError(ended.detail, explain("timed out", found, None).reports, lines)
     elif failed:
         error = explain("failed", found, None, lines)

@@ -29,8 +29,12 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
   await self.clients.claim();
 })()));
 
+/* What is asked of the network: a large file anew of the host, as its copy stays, and one of the browser may be that of an
+   old book. */
+const asked = (request) => (LASTING.test(request.url) ? new Request(request, { cache: "no-cache" }) : request);
+
 async function fromNetwork(request) {
-  const reply = await fetch(request);
+  const reply = await fetch(asked(request));
   if (reply.ok) {
     const copy = reply.clone();
     caches.open(COPIES).then((copies) => copies.put(request, copy)).catch(() => {}); // no room: as without a worker
@@ -111,9 +115,16 @@ async function isolate() {
   isolated = Promise.resolve(true);
 }
 
+/* Keeps a copy of what a page loaded; that of a large file is kept already, or comes from the host. */
+async function keep(copies, url) {
+  const request = asked(new Request(url));
+  if (LASTING.test(url) && (await copies.match(request))) return;
+  await copies.add(request);
+}
+
 /* The first page was loaded before this worker was there: it names what it loaded. */
 self.addEventListener("message", ({ data, ports }) => {
   if (data.isolate) return isolate().then(() => ports[0].postMessage("isolated"));
-  const kept = caches.open(COPIES).then((copies) => Promise.all(data.keep.map((url) => copies.add(url).catch(() => {}))));
+  const kept = caches.open(COPIES).then((copies) => Promise.all(data.keep.map((url) => keep(copies, url).catch(() => {}))));
   return kept.then(() => ports[0].postMessage("kept"));
 });

@@ -9,8 +9,13 @@
   const { element } = window.rankzeroAsk;
   const FIELDS = ["rank", "operation", "peers", "sent", "received", "start", "step", "root", "where"];
 
-  /* The events of a world by the names of their fields. */
-  const eventsOf = ({ events }) => events.map((row) => Object.fromEntries(FIELDS.map((name, place) => [name, row[place]])));
+  const OBJECTS = { send_object_list: "send", recv_object_list: "recv" }; // messages that are called otherwise
+
+  /* The events of a world by the names of their fields, and the name by which each was `called`. */
+  const eventsOf = ({ events }) => events.map((row) => {
+    const event = Object.fromEntries(FIELDS.map((name, place) => [name, row[place]]));
+    return { ...event, called: event.operation, operation: OBJECTS[event.operation] || event.operation };
+  });
 
   // What was sent.
 
@@ -132,9 +137,15 @@
     return node;
   }
 
-  const said = ({ rank, operation, peers, sent, received, where }) => {
-    const other = operation === "send" ? ` to rank ${peers[0]}` : operation === "recv" ? ` from rank ${peers[0]}` : "";
-    return `rank ${rank}: ${operation}${other}, ${count(Math.max(sent, received), "byte")}${where ? `, ${where}` : ""}`;
+  /* The other side of a message in words; a receive from any rank has none before it is carried out. */
+  function otherOf({ operation, peers }) {
+    if (!MESSAGES.includes(operation)) return "";
+    return ` ${operation === "send" ? "to" : "from"} ${peers.length ? `rank ${peers[0]}` : "any rank"}`;
+  }
+
+  const said = (event) => {
+    const { rank, called, sent, received, where } = event;
+    return `rank ${rank}: ${called}${otherOf(event)}, ${count(Math.max(sent, received), "byte")}${where ? `, ${where}` : ""}`;
   };
 
   const middle = (rank) => TOP + ROW * rank + ROW / 2;
@@ -207,9 +218,9 @@
 
   /* A meeting in words. */
   function inWords({ events }) {
-    const [{ rank, operation, peers, step }] = events;
-    const other = { send: ` to rank ${peers[0]}`, recv: ` from rank ${peers[0]}` }[operation] || "";
-    if (step === null) return `rank ${rank} waits in ${operation}${other}`;
+    const [{ rank, operation, called, peers, step }] = events;
+    const other = otherOf(events[0]);
+    if (step === null) return `rank ${rank} waits in ${called}${other}`;
     if (!other) return `ranks ${[...peers].sort().join(", ")} meet in ${operation}`;
     return operation === "send" ? `rank ${rank} sends${other}` : `rank ${peers[0]} sends to rank ${rank}`;
   }

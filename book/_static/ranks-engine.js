@@ -208,12 +208,14 @@
   let tickets = 0;
   let idle = 0;
   let line = Promise.resolve();
+  const waiting = []; // for each cell that waits in the line: what takes it out
 
   function endCrew() {
     if (crew) crew.end();
     crew = null;
   }
 
+  const stopped = () => Object.assign(new Error("it was stopped"), { stopped: true });
   const nobody = { progress() {}, began() {}, say() {} };
 
   /* How many ranks a request will need, as far as that can be seen. */
@@ -258,7 +260,7 @@
         endCrew();
         failed(error);
       };
-      const stopThis = () => lose(Object.assign(new Error("it was stopped"), { stopped: true }));
+      const stopThis = () => lose(stopped());
       const watch = watchdog(limit, () => {
         endCrew();
         done({ why: STOPPED, charts: [], world: null });
@@ -287,6 +289,20 @@
     return answer;
   }
 
+  /* The same for a cell, which can be taken out of the line. */
+  function queuedCell(request, told, limit = LIMIT) {
+    return new Promise((answer, fail) => {
+      const leave = () => fail(stopped());
+      waiting.push(leave);
+      line = line.then(() => {
+        const place = waiting.indexOf(leave);
+        if (place < 0) return undefined;
+        waiting.splice(place, 1);
+        return send(request, told, limit).then(answer, fail);
+      });
+    });
+  }
+
   window.addEventListener("pagehide", () => (busy ? busy() : endCrew()));
 
   window.rankzeroRanks = {
@@ -294,12 +310,15 @@
     mend,
     /* { cell, own, others, ranks }: runs a cell; gives { why, charts, world } (autograder/page/cells.py). What is stopped
        fails with { stopped: true }. `told` may hear { progress, began, say }. */
-    run: queued,
+    run: queuedCell,
     /* { id, source, others }: checks a function; gives { html, state, passed, total }. */
     check: queued,
-    /* Ends what runs; the next run starts fresh workers. */
+    /* Takes the cell that was asked for last out of the line, if it waits there; else ends what runs, and the next run
+       starts fresh workers. */
     async stop() {
-      if (busy) busy();
+      const leave = waiting.pop();
+      if (leave) leave();
+      else if (busy) busy();
     },
   };
 })();

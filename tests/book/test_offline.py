@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import shutil
 import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -105,6 +108,46 @@ def test_two_books_on_one_host(page, host, order):
         assert tab.locator("h1").inner_text() == "There is no network"
         kept = tab.locator("li a").evaluate_all("(links) => links.map((link) => link.pathname)")
         assert f"/{name}/book/visited.html" in kept
+
+
+class Lasting(SimpleHTTPRequestHandler):
+    """A host whose files browsers keep for an hour without asking again."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+LOAD = "async (name) => (await fetch(`/_static/vendor/${name}.json`)).text()"
+
+
+def test_a_large_file_of_the_book_before_does_not_stay(page, tmp_path):
+    """Kills a copy of what the browser itself kept of the old book, for a file that a page loaded and for another."""
+    book(tmp_path / "html")
+    tool.make(tmp_path / "html", tmp_path / "site")
+    vendor = tmp_path / "site" / "_static" / "vendor"
+    vendor.mkdir()
+
+    def write(text: str, seconds: int) -> None:
+        for name in ("loaded", "wanted"):
+            (vendor / f"{name}.json").write_text(text)
+            os.utime(vendor / f"{name}.json", (seconds, seconds))
+
+    handler = functools.partial(Lasting, directory=tmp_path / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{running.server_port}"
+        write("old", 1_000_000_000)
+        page.goto(f"{address}/_static/offline.js")
+        assert [page.evaluate(LOAD, name) for name in ("loaded", "wanted")] == ["old", "old"]
+        write("new", 1_000_000_060)
+        page.add_init_script(f"({LOAD})('loaded')")
+        visit(page, f"{address}/book/visited.html")
+        assert [page.evaluate(LOAD, name) for name in ("loaded", "wanted")] == ["new", "new"]
+        running.shutdown()
 
 
 PICTURES = """async () => {

@@ -318,7 +318,8 @@ DRAW = """(world) => {
 
 def event(rank: int, operation: str, peers: list[int], step: int | None, size: int = 8) -> list:
     """The fields of an event as the page has them: in place of its end the step in which it was carried out."""
-    sent, received = (0, size) if operation == "recv" else (size, 0 if operation == "send" else size)
+    sent = 0 if operation.startswith("recv") else size
+    received = 0 if operation.startswith("send") else size
     return [rank, operation, peers, sent, received, None, step, None, "cell line 4"]
 
 
@@ -347,6 +348,19 @@ def test_a_picture_shows_what_came_before_what(page):
         "rank 3 waits in recv from rank 0."
     )
     assert "rank 0: send to rank 1, 8 bytes, cell line 4" in [box["said"] for box in picture["boxes"]]
+
+
+def test_messages_of_objects_and_from_any_rank_in_words(page):
+    """Kills "from rank undefined", and a message of objects that only one rank meets in."""
+    objects = [event(0, "send_object_list", [1], 1), event(1, "recv_object_list", [0], 1)]
+    picture = drawn(page, 2, [*objects, event(1, "recv", [], None)])
+    assert picture["name"] == "In order: rank 0 sends to rank 1; rank 1 waits in recv from any rank."
+    assert (picture["arrows"], picture["waits"]) == (1, 0)
+    assert [box["said"] for box in picture["boxes"]] == [
+        "rank 0: send_object_list to rank 1, 8 bytes, cell line 4",
+        "rank 1: recv_object_list from rank 0, 8 bytes, cell line 4",
+        "rank 1: recv from any rank, 8 bytes, cell line 4",
+    ]
 
 
 def test_messages_between_two_ranks_keep_their_order(page):

@@ -57,6 +57,19 @@ STOP = """([code, before]) => {
     () => "ended", (error) => (error.stopped ? "stopped" : error.message));
 }"""
 
+#: Presses Stop while a cell waits behind another, and hands back how both ended.
+STOP_IN_LINE = """async ([code, before]) => {
+  const run = (program, told) => rankzeroRanks.run(
+    { cell: { functions: {}, before, code: program }, own: {}, others: {}, ranks: null }, told,
+  ).then(({ why }) => why || "ended", (error) => (error.stopped ? "stopped" : error.message));
+  let begun;
+  const first = run(code, { began: (place) => place === 0 && begun() });
+  await new Promise((answer) => { begun = answer; });
+  const second = run(code, {});
+  rankzeroRanks.stop();
+  return Promise.all([first, second]);
+}"""
+
 CHECK = """async (requests) => {
   const replies = [];
   for (const request of requests) replies.push(await rankzeroRanks.check(request, {}));
@@ -268,6 +281,13 @@ def test_an_endless_loop_in_the_cell_itself_is_ended(ranks, loop):
 def test_stop_ends_what_runs(ranks):
     code = "def loops():\n    while True:\n        pass\n\nworld.run(loops, ranks=4)"
     assert ranks.page.evaluate(STOP, [code, BEFORE]) == "stopped"
+    assert ranks.works()
+
+
+@proof
+def test_stop_takes_a_cell_out_of_the_line(ranks):
+    """Kills a Stop of a cell that has not begun which ends what runs."""
+    assert ranks.page.evaluate(STOP_IN_LINE, [SUMS, BEFORE]) == ["ended", "stopped"]
     assert ranks.works()
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 from tools.common import ROOT
@@ -26,7 +28,9 @@ class RankPort:
         self.lines, self.out = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
 
     def put(self, line: str) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # nothing interrupts JavaScript, either
         print(json.dumps(line), file=self.out, flush=True)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def get(self) -> str:
         line = self.lines.readline()
@@ -64,11 +68,14 @@ class BrokerPort:
         print(json.dumps(line), file=self.ranks[place].stdin, flush=True)
 
     def next(self, milliseconds: float) -> str | None:
-        try:
-            rank, line = self.heard.get(timeout=max(0.0, milliseconds / 1000))
-        except queue.Empty:
-            return None
-        return line if rank in self.ranks else self.next(0)
+        until = time.monotonic() + milliseconds / 1000
+        while True:
+            try:
+                rank, line = self.heard.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return None
+            if rank in self.ranks:  # others have been ended
+                return line
 
     def end(self, place: int) -> None:
         self.ranks[place].kill()

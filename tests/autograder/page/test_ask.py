@@ -74,6 +74,14 @@ def test_a_cell_runs_after_a_check_and_a_check_after_a_cell(page):
         assert "only rankzero.checks and rankzero.facts.units can be imported in grading" in words(html)
 
 
+def test_a_check_has_gradients_after_a_cell_that_turned_them_off(page):
+    code = "def off():\n    torch.set_grad_enabled(False)\n\nworld.run(off, ranks=4)"
+    assert page.run(code, before=IMPORTS)["why"] == ""
+    item = ITEMS["02-relay"]
+    asks = "\nimport torch\nassert torch.ones(1, requires_grad=True).sum().requires_grad\n"
+    assert page.ask(id=item.id, source=reference(item) + asks, others={})["state"] == "right"
+
+
 def test_a_program_that_computes_forever_is_ended(page):
     item = ITEMS["02-relay"]
     reply = page.ask(id=item.id, source="import time\ndef relay(*args):\n    time.sleep(60)", others={})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import re
 import textwrap
 
 import pytest
@@ -116,6 +117,23 @@ def waits():
 
 world.run(waits, ranks=3, withheld=1, timeout=10)
 """,
+    "no such argument": """
+def alone():
+    pass
+
+
+world.run(alone, 2)
+""",
+    "not sent": """
+numbers = (n for n in range(3))
+
+
+def draws():
+    return next(numbers)
+
+
+world.run(draws, ranks=1)
+""",
     "not sent back": """
 def locks():
     import threading
@@ -142,7 +160,7 @@ def notebook(code: str) -> tuple[str, str]:
         linecache.cache["<ipython-input-1>"] = (len(code), None, code.splitlines(keepends=True), "<ipython-input-1>")
         try:
             exec(compile(code, "<ipython-input-1>", "exec"), names)
-        except world.WorldError as failure:
+        except (TypeError, world.WorldError) as failure:
             error = "\n".join(failure._render_traceback_())
     return printed.getvalue(), error
 
@@ -180,6 +198,97 @@ def test_a_rank_that_computes_forever_is_ended_where_it_is(page):
             break
     timed_out = f"WorldError: timed out after {seconds}.0 s: rank 0 is computing at line"
     assert why in [f"{timed_out} {line}; rank 1 waits in barrier() at line 5" for line in (3, 4)]
+    assert page.run(CELLS["hello"], before=IMPORTS)["why"] == ""
+
+
+def test_a_rank_that_polls_for_one_that_computes_is_no_failure(page):
+    """Kills a report in which the rank that asks is the one that failed."""
+    code = textwrap.dedent("""\
+        def polls():
+            handle = dist.irecv(torch.ones(1), 1) if dist.get_rank() == 0 else None
+            while handle is None or not handle.is_completed():
+                pass
+
+        world.run(polls, ranks=2, timeout=1)
+        """)
+    for seconds in (1, 5, 25):
+        why = page.run(code.replace("timeout=1", f"timeout={seconds}"), before=IMPORTS)["why"]
+        if "rank 1 is computing at" in why:
+            break
+    ranks = [f"rank {rank} is computing at line 0" for rank in (0, 1)]
+    assert re.sub(r"line \d+", "line 0", why) == f"WorldError: timed out after {seconds}.0 s: {'; '.join(ranks)}"
+
+
+def test_a_poll_does_not_begin_the_time_limit_anew(page):
+    """Kills a cell that never ends; the rank that only waits is told apart from the one that asks."""
+    code = textwrap.dedent("""\
+        def polls():
+            x = torch.ones(1)
+            if dist.get_rank() == 1:
+                dist.recv(x, 0)
+            handle = dist.irecv(x, 1)
+            while not handle.is_completed():
+                pass
+
+        world.run(polls, ranks=2, timeout=1)
+        """)
+    for seconds in (1, 5, 25):  # more where the machine is busy
+        why = page.run(code.replace("timeout=1", f"timeout={seconds}"), before=IMPORTS)["why"]
+        if "rank 1 waits" in why:
+            break
+    asks = r"rank 0 is computing at line (6|7|\d+ of headless.py)"  # where a rank without a browser reads its lines
+    waits = r"rank 1 waits in recv\(src=0\) at line 4"
+    assert re.fullmatch(rf"WorldError: timed out after {seconds}.0 s: {asks}; {waits}", why)
+
+
+def test_a_rank_that_waits_for_a_future_waits(page):
+    code = textwrap.dedent("""\
+        def future():
+            x = torch.ones(1)
+            if dist.get_rank() == 0:
+                dist.all_reduce(x, async_op=True).get_future().wait()
+            dist.recv(x, 0)
+
+        world.run(future, ranks=2)
+        """)
+    why = page.run(code, before=IMPORTS)["why"]
+    waits = "rank 0 waits in all_reduce() at line 4; rank 1 waits in recv(src=0) at line 5"
+    assert why == f"WorldError: deadlock: {waits}"
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("dist.all_reduce(torch.ones(1_100_000))", "calls all_reduce() at line 2 with more than 4 MiB"),
+        (
+            "dist.all_to_all([torch.ones(1)] * 2, list(torch.ones(1_100_000).view(2, -1).unbind()))",
+            "calls all_to_all() at line 2 with more than 4 MiB",
+        ),
+        (
+            "for _ in range(40): dist.all_reduce(torch.ones(250_000), dist.ReduceOp.MAX)",
+            "in one run the ranks send more than 64 MiB",
+        ),
+        ("return torch.ones(1_100_000)", "rank 0 returns more than 4 MiB"),
+    ],
+)
+def test_what_is_too_large_for_a_page_says_so(page, program, sentence):
+    """Kills the report that a rank computes for too long."""
+    code = f"def large():\n    {program}\n\nworld.run(large, ranks=2)"
+    why = re.sub("rank [01] calls", "calls", page.run(code, before=IMPORTS)["why"])  # whichever comes first
+    assert why == f"WorldError: {sentence}, which a page does not carry: run it in Colab or on your machine"
+
+
+def test_what_the_broker_refuses_is_told_as_it_is(page):
+    """Kills the report that a rank which broke a rule computes for too long."""
+    code = "def many():\n    dist.send(torch.ones(1), 1 - dist.get_rank(), tag=True)\n\nworld.run(many, ranks=2)"
+    why = page.run(code, before=IMPORTS)["why"]
+    assert re.fullmatch("WorldError: rank [01] broke the rules of its channel", why)
+
+
+def test_a_run_after_one_that_was_ended(page):
+    """Kills a wait for the ranks that a late word of an ended one cuts short."""
+    code = "def loops():\n    while True:\n        pass\n\nworld.run(loops, ranks=4, timeout=0.1)"
+    assert "is computing" in page.run(code, before=IMPORTS)["why"]
     assert page.run(CELLS["hello"], before=IMPORTS)["why"] == ""
 
 

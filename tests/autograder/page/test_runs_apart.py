@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tests.autograder.page.headless import Page
@@ -52,3 +54,27 @@ def test_ranks_wait_in_new_group_for_one_that_does_not_call_it(page):
         "WorldError: deadlock: rank 0 waits in new_group([0, 1]) at line 5; rank 1 has finished; "
         "rank 2 waits in new_group([2, 3]) at line 5; rank 3 has finished"
     )
+
+
+LEFT = """import random
+import warnings
+def left():
+    warnings.warn("shown each time")
+    seen = torch.ones(1, requires_grad=True).sum().requires_grad, random.random()
+    torch.set_grad_enabled(False)
+    warnings.simplefilter("ignore")
+    return seen
+
+
+run = world.run(left, ranks=2)
+print(run.values)
+print(run.text)
+"""
+
+
+def test_what_a_function_leaves_set_belongs_to_one_run(page):
+    """Kills a run that lacks gradients, a rank's own random numbers or warnings because of the run before."""
+    numbers = tuple((True, random.Random(rank).random()) for rank in range(2))
+    for _ in range(2):
+        assert page.run(LEFT, before=IMPORTS)["why"] == ""
+        assert page.printed == [f"{numbers}", *["cell line 4: UserWarning: shown each time"] * 2]

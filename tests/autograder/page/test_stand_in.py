@@ -51,6 +51,8 @@ OPERATIONS = {
         "m, c",
         "m.t(), v2",
         "a, b, alpha=2",
+        "a, b, alpha=-0.1",
+        "a, i, alpha=0.1",
         "i, j, alpha=3",
         "i, j, alpha=0.5",
         "p, p",
@@ -181,7 +183,7 @@ METHODS = {
     ]
     + ["a, torch.uint8", "m, torch.int64", "p, torch.uint8", "a[::2], -1", "m.t(), 4, 3", "m.unsqueeze(1), 12"],
     "view_as": ["m, m.clone().reshape(6, 2)", "m, a"],
-    "expand": ["v, 3, 4", "v, (2, 4)", "v, -1", "v, 3, -1", "one, 3", "m, 2, 3, 4", "v, 5", "m, 4"],
+    "expand": ["v, 3, 4", "v, (2, 4)", "v, -1", "v, 3, -1", "v, -1, 4", "one, 3", "m, 2, 3, 4", "v, 5", "m, 4"],
     "expand_as": ["v, m", "m, v"],
     "repeat": ["a, 2", "v, 2, 2", "m, 1, 2", "m, 2", "z, 3"],
     "contiguous": ["m", "m.t()", "a[::2]"],

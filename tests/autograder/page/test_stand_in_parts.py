@@ -449,6 +449,8 @@ REFUSED = [
     "torch.device('cuda')",
     "i << 1",
     "m[[0], [1]]",
+    "a[(a > 0).to(torch.uint8)]",
+    "a[torch.tensor(1, dtype=torch.uint8)]",
     "m.unsqueeze(0) @ m.t()",
     "torch.round(a, decimals=2)",
     "torch.norm(a, 1)",
@@ -556,6 +558,7 @@ IMPORTS = {
         "<class 'torch.Tensor'> torch.float32 torch.Size([1])"
     ),
     "import pickle, torch; print(pickle.loads(pickle.dumps([torch.Size([2]), torch.nn.Tanh()])))": "torch.Size([2])",
+    "import pickle, torch; print(pickle.loads(pickle.dumps(torch.nn.Parameter(torch.ones(1)))))": "Parameter contain",
     "import torch, sys; print([n for n in sys.modules if n.split('.')[0] in ('numpy', 'autograder')])": "[]",
 }
 

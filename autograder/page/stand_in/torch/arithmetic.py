@@ -4,7 +4,7 @@ import math
 import operator
 
 from .autograd import record
-from .dtypes import BOOL, FLOAT32, of_number
+from .dtypes import BOOL, FLOAT32, of_number, rounded
 from .elementwise import LAST_BITS, asks, checked, combined, kind_of, no_booleans, operator_of, over, tensors_in
 from .missing import no_gradient
 from .registry import REFUSED, RULE, operation
@@ -68,8 +68,10 @@ def _with_multiple(a, b, alpha):
     """``a`` plus ``alpha`` times ``b``."""
     if alpha in (1, -1):
         return combined(operator.add if alpha == 1 else operator.sub, a, b)
-    if isinstance(alpha, float) and is_integral(kind_of(a, b)):
+    kind = kind_of(a, b)
+    if isinstance(alpha, float) and is_integral(kind):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    alpha = rounded(alpha) if kind is FLOAT32 else alpha
     return combined(lambda x, y: x + alpha * y, a, b)
 
 

@@ -6,7 +6,7 @@ import operator
 from . import autograd, shapes
 from .autograd import record
 from .creation import tensor
-from .dtypes import BOOL, INT64, fitting
+from .dtypes import BOOL, INT64, UINT8, fitting
 from .missing import missing, no_gradient
 from .registry import of_tensors
 from .tensor import Tensor, is_integral, is_number
@@ -75,6 +75,8 @@ def _normal(index):
             raise missing("Indexing with a Boolean")
         if isinstance(part, (list, range)) and not (isinstance(index, list) and any(map(_is_slice, part))):
             parts[place] = tensor(list(part)) if len(part) else tensor([], dtype=INT64)
+        if isinstance(part, Tensor) and part.dtype is UINT8:
+            raise missing("Indexing with a tensor of uint8, which torch takes for a mask,")
         if isinstance(part, Tensor) and not part.shape and part.dtype is not BOOL and is_integral(part.dtype):
             parts[place] = part.item()
     return parts

@@ -198,6 +198,10 @@ def expand(self, *shape):
         )
     for place, size in enumerate(target):
         own = self.shape[place - lead] if place >= lead else None
+        if own is None and size < 0:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {place}"
+            )
         target[place] = own if size == -1 and own is not None else size
         if own not in (None, 1, target[place]):
             raise RuntimeError(

@@ -25,12 +25,20 @@ class Parameter(Tensor):
     def __repr__(self):
         return f"Parameter containing:\n{super().__repr__()}"
 
+    def __reduce_ex__(self, protocol):
+        return _parameter, (self.data, self.requires_grad)
+
     def __deepcopy__(self, memo):
         found = memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return found
 
 
 Parameter.__module__ = "torch.nn.parameter"
+
+
+def _parameter(data, requires_grad):
+    """The parameter that was pickled; torch's class is in a module that is not here."""
+    return Parameter(data, requires_grad)
 
 
 def _type_name(value):
