@@ -14,6 +14,7 @@ from autograder.child.wire import (
     Record,
     is_flat,
     is_shape,
+    steps,
 )
 
 
@@ -59,7 +60,7 @@ class _Decoder:
         if tag == "d":
             return self.dictionary(rest, depth)
         if tag == "r":
-            return _checked_range(rest)
+            return self.range(rest)
         if tag == "T":
             return self.make_tensor(*checked_tensor(rest))
         if tag == "R":
@@ -77,6 +78,17 @@ class _Decoder:
                 raise Malformed("too large")
             return rest
         return [self.value(part, depth) for part in rest]
+
+    def range(self, rest):
+        """A range, whose numbers count as parts: whoever judges the answer may walk it."""
+        whole = all(type(number) is int and number.bit_length() <= MAX_BITS for number in rest)
+        if len(rest) != 3 or not whole or rest[2] == 0:
+            raise Malformed("not a range")
+        found = range(*rest)
+        self.nodes -= steps(found)
+        if self.nodes < 0:
+            raise Malformed("too large")
+        return found
 
     def record(self, rest, depth):
         if not all(type(pair) is list and len(pair) == 2 for pair in rest[1:]):
@@ -104,14 +116,6 @@ def _checked_text(text):
     except UnicodeEncodeError:
         raise Malformed("not Unicode text") from None
     return text
-
-
-def _checked_range(rest):
-    """A range. Nothing iterates over it, so its length does not matter."""
-    whole = all(type(number) is int and number.bit_length() <= MAX_BITS for number in rest)
-    if len(rest) != 3 or not whole or rest[2] == 0:
-        raise Malformed("not a range")
-    return range(*rest)
 
 
 def _checked_float(rest):

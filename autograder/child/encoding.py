@@ -24,6 +24,7 @@ from autograder.child.wire import (
     is_flat,
     is_shape,
     not_plain,
+    steps,
 )
 
 #: What the tags that carry a type, a shape and data stand for, in words.
@@ -44,6 +45,8 @@ def _encode(value, special, depth, budget):
     _spend(budget, 1)
     if depth > MAX_DEPTH:
         raise Refused(DEEP)
+    if kind is range:
+        _spend(budget, steps(value))
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)
     if kind is list or kind is tuple:

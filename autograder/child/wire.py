@@ -117,5 +117,10 @@ def is_flat(values):
     return set(map(type, values)) <= {int, bool} and (not values or -SMALL < min(values) <= max(values) < SMALL)
 
 
+def steps(numbers):
+    """How many numbers a range holds, which may be more than ``len`` can say. Whoever walks it needs so long."""
+    return max(0, -((numbers.start - numbers.stop) // numbers.step))
+
+
 def is_shape(shape):
     return len(shape) <= MAX_DIMENSIONS and all(type(n) is int and 0 <= n <= MAX_LENGTH for n in shape)

@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder import syntax
 from autograder.items import Build, Case
+from autograder.marking import values
 from autograder.marking.outcome import Outcome
 
 HERE = Path(__file__).parents[1] / "probes"
@@ -63,10 +64,13 @@ def with_conclusion(item: Build, case: Case, outcome: Outcome) -> Outcome:
         return outcome
     try:
         if item.grade == "world":
-            return replace(outcome, value=tuple(item.concludes(case, answer) for answer in outcome.value))
-        return replace(outcome, value=item.concludes(case, outcome.value))
-    except ODD:
+            value = tuple(item.concludes(case, answer) for answer in outcome.value)
+        else:
+            value = item.concludes(case, outcome.value)
+        values.encode(value)  # it is kept as an answer is
+    except (*ODD, values.Refused):
         return Outcome("refused", detail=NO_ANSWER)
+    return replace(outcome, value=value)
 
 
 def is_probe(file: str) -> bool:

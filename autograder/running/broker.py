@@ -147,7 +147,9 @@ class Broker:
             if kind == "post":
                 self._begin(rank, message)
             elif kind in ("wait", "poll"):
-                self.waits[rank] = (kind, self._operation_of(rank, message.get("handle")))
+                operation = self._operation_of(rank, message.get("handle"))
+                check(not operation.waited)  # a child that knows that it is done does not ask
+                self.waits[rank] = (kind, operation)
             elif kind == "ask" and self.desk:
                 self.asking[rank] = message.get("question")
             elif kind == "leave":
@@ -224,7 +226,7 @@ class Broker:
         for rank, operation in ready:
             blocks = [b2a_base64(block, newline=False).decode() for block in operation.blocks or []]
             source = operation.members.index(operation.source) if operation.source in operation.members else -1
-            self.waits[rank], operation.waited = None, True
+            self.waits[rank], operation.waited, operation.blocks = None, True, None
             self.children[rank].tell(do="done", blocks=blocks, source=source)
         return bool(ready)
 

@@ -84,20 +84,24 @@ class Children:
     def loaded(self, item: Build, ranks: int) -> list[Child]:
         """Living children, one for each rank, that have run the units of ``item``; new ones are started side by side.
 
+        Where one is lost to a statement that the next can leave out, another is started, at most as often as each rank
+        may be lost to so many statements: a child says itself what it runs, and may say the same for ever.
+
         Raises:
             ChildLost: a package or a unit did not load.
         """
         package = self._package(item)
         self.provide(item)
-        children = self._ready(package, ranks)
-        try:
-            self._load(item, [child for child in children if (child, self._home(item)) not in self._loaded])
-        except ChildLost:
-            if not self._is_left_out():
-                raise
-        if all(child.alive for child in children):
-            return children
-        return self.loaded(item, ranks)
+        for left in reversed(range(ranks * (STATEMENTS + 1))):
+            children = self._ready(package, ranks)
+            try:
+                self._load(item, [child for child in children if (child, self._home(item)) not in self._loaded])
+            except ChildLost:
+                if not left or not self._is_left_out():
+                    raise
+            if all(child.alive for child in children):
+                return children
+        raise ChildLost(Outcome("unloadable", detail="its processes end again and again"))
 
     def _ready(self, package: Package, ranks: int) -> list[Child]:
         """Children that have started; those that fail to start get a second try.
@@ -145,6 +149,7 @@ class Children:
         key = (package, rank)
         child = self.started.get(key)
         if child is None or not child.alive:
+            self._loaded = {(one, home): found for (one, home), found in self._loaded.items() if one is not child}
             drivers = sorted(self._drivers[package])
             child = self.started[key] = self.transport.start(package)
             child.send(

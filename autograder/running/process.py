@@ -156,6 +156,7 @@ class Process(Child):
         if not self.alive:
             return
         self.alive = False
+        self._out, self._in = bytearray(), bytearray()
         if not self.inside:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)

@@ -179,7 +179,17 @@ def test_a_malformed_range_is_refused(wire):
         values.decode(wire)
 
 
-@pytest.mark.parametrize("given", [range(3), range(5, 2, -1), range(0), range(10**30)])
+@pytest.mark.parametrize("given", [range(10**18), range(10**30, 0, -1), [range(60_000), range(60_000)]], ids=str)
+def test_a_range_is_as_large_as_its_numbers(given):
+    """Kills: an answer of seventy bytes that holds the grader for ever when it is walked."""
+    with pytest.raises(values.Refused, match="of more than 100,000 parts"):
+        values.encode(given)
+    pieces = given if isinstance(given, list) else [given]
+    with pytest.raises(values.Malformed):
+        values.decode(["l", *(["r", one.start, one.stop, one.step] for one in pieces)])
+
+
+@pytest.mark.parametrize("given", [range(3), range(5, 2, -1), range(0), range(10**30, 0), range(0, 10**30, 10**28)])
 def test_a_range_is_a_value(given):
     assert values.decode(values.encode(given)) == given
     assert type(plain.plain([given])[0]) is range

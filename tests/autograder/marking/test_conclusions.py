@@ -12,7 +12,7 @@ from autograder.bank.ch07.pipeline_schedule import timed
 from autograder.bank.ch10 import graph_runner
 from autograder.bank.ch15.debug_atomic import crashed
 from autograder.items import Case, Tensor
-from autograder.marking import compare, probing, trusted
+from autograder.marking import compare, probing, trusted, values
 from autograder.marking.outcome import Outcome
 from autograder.probes import ch10_graphs
 from autograder.running import judging
@@ -67,6 +67,15 @@ def test_an_odd_answer_is_no_answer(identifier, answer):
     value = (answer,) * len(case.args) if item.grade == "world" else answer
     outcome = probing.with_conclusion(item, case, Outcome("value", value))
     assert outcome.kind == "refused" or compare.fault(item, case, expected, outcome) is not None
+
+
+def test_a_conclusion_that_cannot_be_kept_is_no_answer():
+    """Kills: an answer that may travel, and ends as an error of the grader because its conclusion is larger."""
+    item, case, _ = right("10-graph-runner")
+    answer = {"outputs": [1] * 60_000, "outputs with gradients": [], "captures": 1}
+    answer |= {"shapes of each recorded graph": [], "inputs after the calls": []}
+    values.encode(answer)
+    assert probing.with_conclusion(item, case, Outcome("value", answer)) == Outcome("refused", detail=probing.NO_ANSWER)
 
 
 def test_an_order_without_end_is_not_played():

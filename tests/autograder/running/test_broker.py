@@ -473,3 +473,16 @@ def test_a_later_answer_is_given_when_nothing_else_can_go_on():
     broker = Broker(Scripts(), children, 60.0, lambda child, reply: Outcome("value"), lambda unit, line: None, Slow())
     assert broker.run() == Outcome("value", (None,) * 3)
     assert told == ["f", "g", "a", "slow b", "c", "slow d", "e"]
+
+
+def test_an_operation_is_told_to_be_done_once():
+    """Kills: a rank that asks for the same data for ever, and fills the grader's memory with what it never reads."""
+    post = {"kind": "post", "operation": "barrier", "group": [0], "name": "", "types": [], "gives": [], "takes": []}
+    wait, data = {"kind": "wait", "handle": 0}, {"kind": "data", "blocks": []}
+    outcomes = []
+    for said in ((wait, data), (wait, data, wait)):
+        child = Scripted([], {**post, "handle": 0}, *said)
+        world = Broker(Scripts(), [child], 60.0, lambda child, reply: Outcome("value"), lambda unit, line: None)
+        outcomes.append(world.run())
+    assert [outcome.kind for outcome in outcomes] == ["value", "died"]
+    assert outcomes[1].detail == "rank 0 broke the rules of its channel"

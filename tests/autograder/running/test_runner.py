@@ -14,7 +14,7 @@ from autograder import bank
 from autograder.items import Array, Build, Case, Iterator, Tensor
 from autograder.marking import trusted
 from autograder.marking.outcome import TOO_MUCH, Outcome
-from autograder.running.children import Children
+from autograder.running.children import STATEMENTS, Children
 from autograder.running.limits import Limits
 from autograder.running.packages import imported_names
 from autograder.running.process import Processes
@@ -378,6 +378,37 @@ def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
         second = runner.run(item("f").moved_to("b"), [Case((1,)), Case((2,))])
     assert [outcome.kind for outcome in first] == ["value"]
     assert [outcome.kind for outcome in second] == ["unloadable", "unloadable"]
+
+
+ENDS_AT_THE_SAME_PLACE = """
+import os
+import sys
+
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "channel"):
+    frame = frame.f_back
+frame.f_locals["self"].channel.send(kind="running", unit=0, place=7)
+os._exit(0)
+"""
+
+
+class Counting(Processes):
+    """Processes that are counted when they start."""
+
+    count = 0
+
+    def start(self, package):
+        self.count += 1
+        return super().start(package)
+
+
+def test_a_submission_that_ends_at_the_same_place_for_ever_is_lost():
+    """Kills: a child after another without end, as each says that it was lost to a statement that can be left out."""
+    transport = Counting(Sandbox.measure("none"))
+    with Runner(Submission("s", (Unit("s.py", ENDS_AT_THE_SAME_PLACE),)), transport, LIMITS) as runner:
+        (outcome,) = runner.run(item("f"), [Case((1,))])
+    assert (outcome.kind, outcome.detail) == ("unloadable", "the process exited with status 0")
+    assert transport.count == STATEMENTS + 1
 
 
 def test_a_longer_exam_has_more_time():
