@@ -63,6 +63,7 @@ LEFT = {
     "ch13": dict.fromkeys(("DAPO", "DAPO_SOURCE", "REPRODUCED_SOURCE"), "a score"),
     "ch14": {
         "NEMO": "solved for what does not scale",
+        "RESHARD": "an expected range, which nobody measured",
         "VERL": "seconds by phase of a job whose lengths are not published",
         "VERL_HUNDRED": "two runs of one system",
         "VERL_MINIBATCH": "a setting",

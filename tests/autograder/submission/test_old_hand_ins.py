@@ -2,7 +2,8 @@
 
 Each file, folder, notebook or archive in ``old_hand_ins`` was graded by the grader of that time with the key below. The
 text beside it is what that grader printed, but for the line about the host's sandbox, and without the cases about
-ranges that were asked then: no points were lost or won with them.
+ranges that were asked then: no points were lost or won with them. A hint that was not true of every program is in its
+new words.
 """
 
 from __future__ import annotations
