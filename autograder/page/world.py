@@ -25,8 +25,8 @@ from autograder.running.operations import MAX_BYTES, Operation
 from autograder.running.transport import Child
 from rankzero.events import Event, Ledger
 from rankzero.world import results, serialization
-from rankzero.world.job import Backend, RankOutcome, RankReport
-from rankzero.world.reports import Report, WorldError, explain
+from rankzero.world.job import Backend, Ending, RankOutcome, RankReport
+from rankzero.world.reports import Report, WorldError, explain, returned
 from rankzero.world.results import MOST_RANKS
 
 __all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
@@ -327,7 +327,7 @@ def _told(world: _Run, ended: Outcome, ranks: int) -> World:
     done = all(one.report is not None for one in found)
     if done and not failed and ended.kind != "refused":
         _keep(world, lines, ranks)
-        values = tuple(serialization.unpack(report.value) for report in reports)
+        values = returned(reports, lines)
         return World(values, lines, tuple(events), ranks, 0.0)
     unfit = ended.kind == "died" or (ended.kind == "deadlock" and not ended.detail.startswith("deadlock:"))
     if (unfit and not failed) or ended.kind == "refused":
@@ -335,7 +335,8 @@ def _told(world: _Run, ended: Outcome, ranks: int) -> World:
     elif failed:
         error = explain("failed", found, None, lines)
     else:
-        error = explain("timed out", found, world.deadline.seconds if ended.kind == "timeout" else None, lines)
+        ending: Ending = "stuck" if ended.kind == "deadlock" else "timed out"
+        error = explain(ending, found, world.deadline.seconds if ended.kind == "timeout" else None, lines)
     _keep(world, lines, ranks, str(error))
     raise error
 

@@ -5,7 +5,8 @@
 (True, False)
 
 No finite automaton can match brackets nested without bound, so this one has a stack. A text is one JSON value in UTF-8,
-with whitespace where JSON allows it. Whatever is accepted here, ``json.loads`` can read.
+with whitespace where JSON allows it. Whatever is accepted here, ``json.loads`` can read, but for integers of more
+digits than Python converts.
 
 Source: RFC 8259; the table of well-formed UTF-8 in the Unicode Standard, section 3.9.
 """

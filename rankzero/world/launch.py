@@ -36,7 +36,7 @@ from rankzero.events import Event
 from rankzero.world import forkserver, serialization, systems, torch_version
 from rankzero.world.environment import wrong_interface
 from rankzero.world.job import START_LIMIT, Backend, Job, Outcome, RankOutcome
-from rankzero.world.reports import Report, WorldError, explain, interrupted
+from rankzero.world.reports import Report, WorldError, explain, interrupted, returned
 from rankzero.world.results import MOST_RANKS, World, check, check_call
 from rankzero.world.results import lines as printed
 
@@ -79,7 +79,7 @@ def run(
         fn: the function that every rank runs; it asks ``torch.distributed`` for its rank.
         args: passed to ``fn`` on every rank; each rank gets its own copy.
         ranks: number of processes, from 1 to 64.
-        timeout: seconds that ``fn`` may take, counted from the common start; positive.
+        timeout: seconds that ``fn`` may take, counted from the common start; positive, at most a week.
         backend: ``"gloo"``, which sends tensors in CPU memory, or ``"nccl"``; None chooses NCCL if there is a GPU for
             each rank, else Gloo.
         withheld: a rank that is never started, to show how the others wait for it until the timeout.
@@ -108,7 +108,7 @@ def run(
         raise explain(outcome.ending, outcome.ranks, timeout, lines)
     reports = [one.report for one in outcome.ranks if one.report is not None]
     return World(
-        values=tuple(serialization.unpack(report.value) for report in reports),
+        values=returned(reports, lines),
         lines=lines,
         events=tuple(Event(*row) for report in reports for row in report.events),
         ranks=ranks,

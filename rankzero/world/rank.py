@@ -57,7 +57,7 @@ def run_rank(
         report = _join_and_run(rank, job, folder, connection, log)
     except BaseException as error:
         report = _raised(error, log)
-    report.time, report.events = time.monotonic(), log.events()
+    report.time, report.events = report.time or time.monotonic(), log.events()
     log.finish()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -113,27 +113,28 @@ def _format_warning(
 
 
 def _join_and_run(rank: int, job: Job, folder: Path, connection: socket.socket, log: CallLog) -> RankReport:
-    """Join the group, wait for the common start, and run the function."""
+    """Join the group, wait for the common start, and run the function. What it imports by name is recorded as well."""
+    recorder.install(log)
     function, arguments = serialization.unpack(job.call)
     _join(rank, job, folder, log)
     connection.sendall(b"+")
     (log.start,) = struct.unpack("!d", connection.recv(8))
     value = function(*arguments)
+    ended = time.monotonic()
     try:
-        return RankReport("finished", value=serialization.pack(value))
+        return RankReport("finished", value=serialization.pack(value), time=ended)
     except Exception as error:
         raise TypeError(f"the {type(value).__name__} that rank {rank} returned cannot be sent back: {error}") from error
 
 
 def _join(rank: int, job: Job, folder: Path, log: CallLog) -> None:
-    """Join the default group, which records every call; the ranks find each other through a file, without ports."""
+    """Join the default group, of a class that records every call; the ranks meet through a file, without ports."""
     gpus = torch.cuda.device_count() if dist.is_nccl_available() and torch.cuda.is_available() else 0
     backend = job.backend or ("nccl" if gpus >= job.ranks else "gloo")
     if backend == "nccl":
         if gpus < job.ranks:
             raise Refused(f"backend nccl needs a GPU for each rank, got ranks={job.ranks} and {gpus} GPUs")
         torch.cuda.set_device(rank)
-    recorder.install(log)
     store = dist.FileStore(str(folder / "store"), job.ranks)
     meeting = Call("init_process_group", "init_process_group", (), 0, 0, None, "", time.monotonic())
     with log.waiting(meeting):

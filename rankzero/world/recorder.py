@@ -83,6 +83,9 @@ def install(log: CallLog) -> None:
         setattr(c10d, name, recorded)
         setattr(dist, name, recorded)
     c10d.new_group = dist.new_group = _recording_new_group(c10d.new_group)
+    meshes = sys.modules.get("torch.distributed.device_mesh")  # which has the function under its own name
+    if meshes is not None and hasattr(meshes, "new_group"):
+        vars(meshes)["new_group"] = dist.new_group
 
 
 class Handle(dist.Work):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
-from rankzero.world import source_locations
+from rankzero.world import serialization, source_locations
 from rankzero.world.job import Ending, RankOutcome, RankReport
 
 LAST_LINES = 10  # lines of each rank's output that a notebook shows below the error
@@ -107,10 +107,26 @@ def explain(
         joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
         return WorldError(f"the ranks did not meet: {joined}{_sentence(here)}", reports, lines)
     unfinished = [report for report in reports if report.state != "finished"]
-    if unfinished and all(report.state == "waiting" for report in unfinished):
+    if ending == "stuck" and unfinished and all(report.state == "waiting" for report in unfinished):
         return WorldError(f"deadlock: {_sentence(reports)}", reports, lines)
     after = "" if timeout is None else f" after {max(f'{timeout:.1f}', f'{timeout:g}', key=len)} s"
     return WorldError(f"timed out{after}: {_sentence(reports)}", reports, lines)
+
+
+def returned(reports: Sequence[RankReport], lines: Sequence[tuple[str, ...]]) -> tuple[Any, ...]:
+    """What the ranks returned, by rank.
+
+    Raises:
+        WorldError: a value cannot be made again in this process.
+    """
+    values = []
+    for rank, report in enumerate(reports):
+        try:
+            values.append(serialization.unpack(report.value))
+        except Exception as error:
+            what = f"what rank {rank} returned cannot be made again here: {type(error).__name__}: {error}"
+            raise WorldError(what, (), lines) from None
+    return tuple(values)
 
 
 def _sentence(reports: Iterable[Report]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import reprlib
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from rankzero.events import Event, Ledger
 from rankzero.world.job import OUTPUT_LIMIT, Backend, RankOutcome
 
 MOST_RANKS = 64
+MOST_SECONDS = 7 * 86_400  # of a run: PyTorch's own waits end after a week (rank.py)
 #: How many ranks a summary has, and how many characters of each value.
 SHOWN, WIDEST = 16, 72
 SHORT = reprlib.Repr()
@@ -109,8 +109,8 @@ def check(fn: Any, ranks: Any, timeout: Any, backend: Any, withheld: Any) -> Non
         raise TypeError(f"fn must be callable, got {fn!r}")
     if not isinstance(ranks, int) or isinstance(ranks, bool) or not 1 <= ranks <= MOST_RANKS:
         raise ValueError(f"ranks must be an integer from 1 to {MOST_RANKS}, got {ranks!r}")
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MOST_SECONDS:
+        raise ValueError(f"timeout must be a positive number of seconds, at most a week, got {timeout!r}")
     if backend is not None and backend not in get_args(Backend):
         raise ValueError(f"backend must be 'gloo', 'nccl' or None, got {backend!r}")
     if withheld is not None and (ranks < 2 or type(withheld) is not int or not 0 <= withheld < ranks):

@@ -176,7 +176,8 @@ def _why(function: Any, arguments: tuple[Any, ...]) -> str:
             continue
         owner, name, kind = found
         if not name:
-            return f"argument {index} is a {kind}, which cannot be sent to the ranks"
+            what = f"argument {index}" if index else "the function"
+            return f"{what} is a {kind}, which cannot be sent to the ranks"
         return f"{owner} uses {name}, a {kind}, which cannot be sent to the ranks: make it inside {owner}"
     return ""
 
@@ -186,7 +187,8 @@ def _first_unsendable(thing: Any, tried: set[int], owner: str = "", name: str = 
     if id(thing) in tried or _can_pack(thing):
         return None
     tried.add(id(thing))
-    here = getattr(thing, "__qualname__", "").rpartition(".<locals>.")[2] or owner
+    named = getattr(thing, "__qualname__", "") or (type(thing).__qualname__ if callable(thing) else "")
+    here = named.rpartition(".<locals>.")[2] or owner
     for inner, value in _names_used(thing):
         if found := _first_unsendable(value, tried, here, inner):
             return found
@@ -203,7 +205,11 @@ def _can_pack(thing: Any) -> bool:
 
 
 def _names_used(thing: Any) -> Iterator[tuple[str, Any]]:
-    """The globals and the variables around it that a function uses, and the attributes of a class."""
+    """The globals and the variables around it that a function uses, and the attributes of a class, of what a method is
+    bound to, and of an object that is called."""
+    owner = getattr(thing, "__self__", None) if hasattr(thing, "__func__") else thing if callable(thing) else None
+    if owner is not None and not isinstance(owner, (type, FunctionType, CACHED)):
+        yield from ((f"self.{name}", value) for name, value in getattr(owner, "__dict__", {}).items())
     thing = getattr(thing, "__func__", thing)
     if isinstance(thing, FunctionType) and source_locations.is_user_code(thing.__code__.co_filename):
         codes = [thing.__code__]

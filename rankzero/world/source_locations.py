@@ -14,7 +14,7 @@ import re
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 OURS = str(Path(__file__).parents[1]) + os.sep
@@ -60,10 +60,16 @@ def is_user_code(file: str) -> bool:
     return not file.startswith(STANDARD) or "-packages" in file
 
 
+def is_of_reader(code: CodeType) -> bool:
+    """Whether ``code`` is the reader's own. What a dataclass generates is nobody's: it calls checks of the course."""
+    generated = code.co_filename == "<string>" and code.co_qualname.startswith("__create_fn__.")
+    return not generated and is_user_code(code.co_filename)
+
+
 def of_frame(frame: FrameType | None) -> Location | None:
     """The innermost line of the reader's own code in a running stack, or None."""
     while frame is not None:
-        if is_user_code(frame.f_code.co_filename):
+        if is_of_reader(frame.f_code):
             return Location(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
         frame = frame.f_back
     return None
@@ -74,7 +80,7 @@ def of_traceback(traceback: TracebackType | None) -> list[Location]:
     places = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if is_user_code(code.co_filename):
+        if is_of_reader(code):
             places.append(Location(code.co_filename, traceback.tb_lineno, code.co_name))
         traceback = traceback.tb_next
     return places

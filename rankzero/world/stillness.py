@@ -9,7 +9,7 @@ written nothing, and a rank that waits for a key of the store, whose file must n
 
 A rank that computes, sleeps, is stopped, starts up or waits for anything else keeps the world from being still, and so
 does a thread that is ready to run on a busy machine. All of this is read from ``/proc``. Systems without it, such as
-macOS, learn of a deadlock from the time limit.
+macOS, learn of a deadlock from the time limit: then no rank has called anything between two looks.
 """
 
 from __future__ import annotations
@@ -121,6 +121,19 @@ class Scene:
     def has_gone_round(self, before: Scene) -> bool:
         """Whether each of those threads has looked for news and found none since then."""
         return all(now >= then + ROUNDS for now, then in zip(self.rounds, before.rounds, strict=True))
+
+
+class Moment:
+    """All ranks at one moment, for a comparison with another."""
+
+    def __init__(self, views: Sequence[View], store: Path) -> None:
+        self.slots, self.scene = [view.slot for view in views], scene(views, store)
+
+    def is_still(self, before: Moment) -> bool:
+        """Whether nothing has moved since then. Where threads cannot be seen, the calls of the ranks tell."""
+        if self.slots != before.slots or not Path("/proc/self/task").exists():
+            return self.slots == before.slots
+        return self.scene is not None and before.scene is not None and self.scene.still == before.scene.still
 
 
 def scene(views: Sequence[View], store: Path) -> Scene | None:

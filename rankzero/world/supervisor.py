@@ -35,6 +35,7 @@ SLOT = 1024  # bytes for the operation that a rank is waiting in
 GRACE = 0.2  # seconds that the other ranks get to end by themselves after one has failed
 BUSY_GRACE = 3.0  # and seconds for those that still compute, which on a busy machine may only be late
 LOOK = 0.05  # seconds between two looks at whether they still do
+PAUSE = 0.3  # seconds between two looks at whether anything moves when the time is over
 STACK_LIMIT = 5.0  # seconds that a rank may take to dump its stack
 
 
@@ -113,12 +114,18 @@ class _Run:
         if not self._serve_until(
             lambda: self._failed or self._done or still.lasts(), self.job.timeout, stillness.PERIOD
         ):
-            return self._end("timed out")
+            return self._end("stuck" if self._seems_still() else "timed out")
         if self._failed:
             self._serve_until(lambda: self._done, GRACE)
             self._serve_until(lambda: not any(self._computes(child) for child in self.children), BUSY_GRACE, LOOK)
             return self._end("failed")
         return self._end("finished" if self._done else "stuck")
+
+    def _seems_still(self) -> bool:
+        """Whether nothing moves between two looks: who is only slow, or calls the same again and again, does."""
+        before = stillness.Moment(self._views(), self.folder / "store")
+        self._serve_until(lambda: False, PAUSE)
+        return stillness.Moment(self._views(), self.folder / "store").is_still(before)
 
     def _views(self) -> list[stillness.View]:
         """Every rank as :mod:`rankzero.world.stillness` looks at it."""

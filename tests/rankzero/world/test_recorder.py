@@ -29,6 +29,16 @@ def full() -> torch.Tensor:
     return torch.ones(N * 16)
 
 
+def test_an_object_collective_that_was_imported_by_name_is_one_event():
+    """Kills: a function that the rank unpacks before it is replaced, so that its two calls are events."""
+    from torch.distributed import all_gather_object
+
+    def work():
+        all_gather_object([None] * dist.get_world_size(), "x")
+
+    assert operations(world.run(work, ranks=2), 0) == ["all_gather_object"]
+
+
 def part() -> torch.Tensor:
     return torch.ones(16)
 

@@ -103,6 +103,26 @@ def test_an_argument_and_a_variable_around_a_function_are_named():
         world.run(work, ranks=1)
 
 
+class Trainer:
+    """It has steps that cannot be sent."""
+
+    def __init__(self) -> None:
+        self.steps = (i for i in range(3))
+
+    def step(self):
+        return next(self.steps)
+
+    def __call__(self):
+        return self.step()
+
+
+def test_what_a_method_or_an_object_holds_is_named():
+    """Kills: an argument 0, which is none."""
+    for work, owner in ((Trainer().step, "Trainer.step"), (Trainer(), "Trainer")):
+        with pytest.raises(TypeError, match=rf"^{owner} uses self.steps, a generator, which cannot be sent"):
+            world.run(work, ranks=1)
+
+
 ROLL_CALL = """
 def roll_call(value: float) -> list[float]:
     helper({use})

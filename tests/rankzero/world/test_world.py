@@ -70,8 +70,9 @@ def test_one_rank_is_a_world():
         ("ranks", 65, "ranks must be an integer from 1 to 64, got 65"),
         ("ranks", 2.0, "ranks must be an integer from 1 to 64, got 2.0"),
         ("ranks", True, "ranks must be an integer from 1 to 64, got True"),
-        ("timeout", 0, "timeout must be a positive number of seconds, got 0"),
-        ("timeout", float("nan"), "timeout must be a positive number of seconds, got nan"),
+        ("timeout", 0, "timeout must be a positive number of seconds, at most a week, got 0"),
+        ("timeout", float("nan"), "timeout must be a positive number of seconds, at most a week, got nan"),
+        ("timeout", 1e10, "timeout must be a positive number of seconds, at most a week, got 10000000000.0"),
         ("backend", "mpi", "backend must be 'gloo', 'nccl' or None, got 'mpi'"),
     ],
 )

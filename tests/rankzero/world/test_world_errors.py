@@ -16,6 +16,7 @@ import torch.distributed as dist
 from nbclient import NotebookClient
 
 from rankzero import world
+from rankzero.tiny import GPTConfig
 from rankzero.world import forkserver
 from rankzero.world.job import RankOutcome, RankReport
 from rankzero.world.reports import explain
@@ -68,9 +69,66 @@ def test_two_blocking_sends_are_a_deadlock():
 
 def test_a_deadlock_is_told_in_one_sentence():
     reports = [RankOutcome(waiting=f"!send(dst={1 - rank}) at line 2 of ring.py") for rank in range(2)]
-    assert str(explain("timed out", reports, 1.5)) == (
-        "deadlock: rank 0 waits in send(dst=1) at line 2 of ring.py; rank 1 waits in send(dst=0) at line 2 of ring.py"
-    )
+    ranks = "rank 0 waits in send(dst=1) at line 2 of ring.py; rank 1 waits in send(dst=0) at line 2 of ring.py"
+    assert str(explain("stuck", reports, 1.5)) == f"deadlock: {ranks}"
+    assert str(explain("timed out", reports, 1.5)) == f"timed out after 1.5 s: {ranks}"
+
+
+def test_ranks_that_are_only_slow_are_no_deadlock():
+    """Kills: a program that would have come to its end, called a deadlock because it nearly always waits."""
+
+    def work():
+        x, other = torch.ones(1), 1 - dist.get_rank()
+        while True:
+            dist.send(x, other) if dist.get_rank() else dist.recv(x, other)
+
+    assert str(failure(work, ranks=2, timeout=1)).startswith("timed out after 1.0 s: rank 0 ")
+
+
+def test_a_wait_for_the_groups_of_a_mesh_is_seen():
+    """Kills: a rank that makes a mesh's groups and computes, as far as one can see."""
+
+    def work():
+        if dist.get_rank() != 3:
+            dist.init_device_mesh("cpu", (2, 2))
+
+    error = failure(work, ranks=4, timeout=60)
+    assert str(error).startswith("deadlock: ")
+    assert {report.what.partition(" at ")[0].partition("(")[0] for report in error.reports[:3]} <= {
+        "waits in new_group",
+        "waits in barrier",
+        "waits in all_gather",
+    }
+
+
+def test_a_check_of_a_dataclass_is_told_at_the_readers_line():
+    """Kills: the line of code that a dataclass generates, which nobody wrote."""
+
+    def work():
+        size = 0
+        GPTConfig(vocab=size)
+
+    error = failure(work, ranks=1)
+    assert error.reports[0].what.startswith("raised ValueError: vocab must")
+    assert error.reports[0].what.endswith(f"at {line(work, 2)}")
+    assert "in __init__" not in error.reports[0].traceback
+
+
+class Unreadable(Exception):
+    """It can be packed, and not be made again."""
+
+    def __init__(self, text, *, reason):
+        super().__init__(text)
+
+
+def test_a_value_that_cannot_be_made_again_names_its_rank():
+    def work():
+        print("done")
+        return Unreadable("x", reason="y")
+
+    error = failure(work, ranks=2)
+    assert str(error).startswith("what rank 0 returned cannot be made again here: TypeError: ")
+    assert error.lines == (("done",), ("done",))
 
 
 def test_ranks_that_have_all_finished_are_no_deadlock():
