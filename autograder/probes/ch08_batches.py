@@ -35,7 +35,9 @@ def small_model(seed, vocab=11, width=8, layers=2):
     class SmallModel(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.embedding, self.head = matrix(vocab, width) * 2, matrix(width, vocab)
+            # Parameters, as a program may ask a model for its device and type.
+            self.embedding = torch.nn.Parameter(matrix(vocab, width) * 2, requires_grad=False)
+            self.head = torch.nn.Parameter(matrix(width, vocab), requires_grad=False)
             self.layers = [[matrix(width, width) for _ in range(5)] for _ in range(layers)]
 
         def forward(self, tokens, positions=None, cache=None, mask=None):

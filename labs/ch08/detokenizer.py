@@ -45,5 +45,8 @@ class StreamingDetokenizer:
         raise NotImplementedError("08-streaming-detokenizer: not written yet")
 
     def finish(self) -> str:
-        """End the text; return what was held back, with U+FFFD for an unfinished character. Once finished: ``""``."""
+        """End the text; return what was held back, with U+FFFD for an unfinished character. Once finished: ``""``.
+
+        A stop string that this U+FFFD completes ends the text, too.
+        """
         raise NotImplementedError("08-streaming-detokenizer: not written yet")

@@ -38,9 +38,9 @@ class RadixCache:
     """The slots of cached prefixes, shared by sequences with a common beginning.
 
     Sequences are cut to whole pages of ``page_size`` tokens, and edges part only between pages. A clock ticks once in
-    each :meth:`match`, :meth:`insert` and :meth:`lock`; every node on the path that is walked gets that time, also one
-    that is matched only in part. Such a node is then split where the match ends, and both halves keep its time and its
-    locks.
+    each :meth:`match`, :meth:`insert` and :meth:`lock`, so that the first of them has time 1; every node on the path
+    that is walked gets that time, also one that is matched only in part. Such a node is then split where the match
+    ends, and both halves keep its time and its locks.
 
     Args:
         page_size: tokens of a page; at least 1.
@@ -108,7 +108,7 @@ class RadixCache:
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def nodes(self) -> list[RadixNode]:
-        """The tree for a picture: parents before their children, children in the order of their tokens."""
+        """The tree for a picture, depth first: a node, then all below it, children in the order of their tokens."""
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def check(self) -> None:

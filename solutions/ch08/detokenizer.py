@@ -52,7 +52,10 @@ class StreamingDetokenizer:
         return self._send(0 if self.finished else self._held_back())
 
     def finish(self) -> str:
-        """End the text; return what was held back, with U+FFFD for an unfinished character. Once finished: ``""``."""
+        """End the text; return what was held back, with U+FFFD for an unfinished character. Once finished: ``""``.
+
+        A stop string that this U+FFFD completes ends the text, too.
+        """
         if self.finished:
             return ""
         self._read(self._decoder.decode(b"", final=True))

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch07.draws import one_of_each
-from autograder.items import Build, Case, Group, Promise, Slip
+from autograder.items import Build, Case, Group, Promise, Right, Slip
 
 #: Tokens of the small model of the driver.
 VOCAB = 11
@@ -135,6 +135,16 @@ EXERCISE = Build(
                     "            break\n    return rows",
                     "            break\n    return [row[length:] for row, length in zip(rows, lengths, strict=True)]",
                 ),
+            ),
+        ),
+    ),
+    rights=(
+        Right(
+            "where the model is",
+            edit=(
+                "    tokens = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts])",
+                "    place = next(model.parameters()).device\n"
+                "    tokens = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts], device=place)",
             ),
         ),
     ),
