@@ -143,8 +143,8 @@ EXERCISE = Build(
             "where the model is",
             edit=(
                 "    tokens = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts])",
-                "    place = next(model.parameters()).device\n"
-                "    tokens = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts], device=place)",
+                "    at = next(model.parameters()).device\n"
+                "    tokens = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts], device=at)",
             ),
         ),
     ),
