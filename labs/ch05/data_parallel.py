@@ -32,7 +32,8 @@ def synchronize_gradients(
         parameters: of the model, all of one type. One that is named twice is reduced once. One that needs no gradient
             is left alone. One whose ``grad`` is None on this rank travels as zeros, in its place in a bucket, and gets
             the result too. One whose ``grad`` is None on every rank travels all the same, but stays None, as under DDP,
-            and ``torch.optim`` skips it. The ranks learn this with the counts. A ``grad`` keeps its storage and type.
+            and ``torch.optim`` skips it. The ranks learn this with the counts, which an all-reduce adds up. A ``grad``
+            keeps its storage and type.
         count: rows of this rank, not negative; the ranks together have at least one. A rank without rows adds nothing,
             whatever its gradients hold. Divide Python numbers: the quotient of two integer tensors is rounded to fp32.
         bucket_bytes: cap of a bucket, bytes; positive.

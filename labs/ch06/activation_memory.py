@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from rankzero import checks
-from rankzero.facts.models import Model
 
 #: What :func:`activation_bytes` may compute again.
 RECOMPUTE = ("none", "selective", "full")

@@ -61,8 +61,8 @@ class ColumnParallelLinear(nn.Module):
     """A linear layer whose output features are split: rank r holds and computes the r-th block of them.
 
     Its input is replicated, so f comes before it. Its output needs no communication where a row-parallel layer
-    follows; otherwise ``gather_output`` joins the slices, and its backward pass keeps this rank's slice of the
-    gradient.
+    follows; otherwise ``gather_output`` joins the slices in one all-gather, and its backward pass keeps this rank's
+    slice of the gradient.
 
     Args:
         weight: the full weight ``[out, in]``, equal on all ranks; t divides out.

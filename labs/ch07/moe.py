@@ -28,7 +28,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
             router learns nothing from what comes after it.
 
     Returns:
-        ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
+        ``(weights, experts)``, both [tokens, top_k]: float32 or wider, if the logits are wider, and int64.
 
     Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalized).
     """
@@ -49,7 +49,7 @@ def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tenso
         experts: E, how many there are.
 
     Returns:
-        A scalar.
+        A scalar of the type of ``probabilities``.
 
     Source: Shazeer et al. (2017), arXiv:1701.06538; Fedus et al. (2021), arXiv:2101.03961, eq. 4 to 6.
     """
@@ -70,9 +70,9 @@ def expert_parallel_forward(
     """The output of a mixture layer whose experts are spread over the ranks: E/R consecutive ones on each of R ranks.
 
     Every rank holds tokens of its own. A row travels to the rank of each of its experts; the result comes back and is
-    added to its token with its weight. Ranks first tell each other how many rows to expect. Rows are exchanged by two
-    uneven all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd
-    function, whose backward is the same exchange with the two lists of splits swapped.
+    added to its token with its weight. Ranks first tell each other how many rows to expect, in a tensor. Rows are
+    exchanged by two uneven all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an
+    autograd function, whose backward is the same exchange with the two lists of splits swapped.
 
     Differentiable in ``x``, in ``weights`` and in the parameters of the experts, whose gradients hold what the tokens
     of all ranks contribute. ``x`` asks for a gradient on all ranks or on none.

@@ -102,5 +102,5 @@ class StalenessGate:
         raise NotImplementedError("14-staleness-gate: not written yet")
 
     def advance(self) -> None:
-        """The trainer has made an update."""
+        """The trainer has made an update. It is never refused: the gate does not see what the update was made from."""
         raise NotImplementedError("14-staleness-gate: not written yet")

@@ -27,7 +27,7 @@ class Transition:
 
     Attributes:
         received: bytes that arrive from other GPUs.
-        peak: bytes of weights that it holds while it generates.
+        peak: bytes of the weights that it generates with; what is redundant comes on top.
         redundant: bytes of training weights that it keeps in addition to those that it generates with.
     """
 

@@ -8,8 +8,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rankzero import checks
-from rankzero.facts.models import Model
+
+if TYPE_CHECKING:
+    from rankzero.facts.models import Model
 
 #: What :func:`activation_bytes` may compute again.
 RECOMPUTE = ("none", "selective", "full")

@@ -51,7 +51,8 @@ def parallel_attention(
     Returns:
         ``[batch, sequence, hidden]``, equal on all ranks. Gradients reach the tensors that were passed: that of ``x``
         in full on every rank, those of the weights in the rows and columns of the rank's own heads. A replicated
-        key-value head has its whole gradient on every rank that holds it: the sum of what each of them contributes.
+        key-value head has its whole gradient on every rank that holds it: the sum of what each of them contributes,
+        added up in at most one all-reduce for each weight.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
     """

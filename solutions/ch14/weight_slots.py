@@ -122,7 +122,7 @@ class StalenessGate:
         self._end()
 
     def advance(self) -> None:
-        """The trainer has made an update."""
+        """The trainer has made an update. It is never refused: the gate does not see what the update was made from."""
         self.version += 1
 
     def _end(self) -> None:
