@@ -6,8 +6,6 @@
 275.415
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from rankzero import checks
@@ -20,7 +18,7 @@ RECOMPUTE = ("none", "selective", "full")
 
 
 def activation_bytes(
-    model: Model, sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
+    model: "Model", sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
 ) -> float:
     """Bytes that autograd keeps on one rank for one layer and one sequence, in bf16.
 

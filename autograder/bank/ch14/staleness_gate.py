@@ -167,6 +167,15 @@ EXERCISE = Build(
     ),
     promises=(
         Promise(
+            "It is never refused: the gate does not see what the update was made from.",
+            edit=(
+                "        self.version += 1\n",
+                "        if self.accepted < (self.version + 1) * self._batch:\n"
+                "            raise ValueError('no batch')\n"
+                "        self.version += 1\n",
+            ),
+        ),
+        Promise(
             "so that production never runs far ahead of training",
             edit=("(self._ahead + self.version + 1)", "(self._ahead + 2 * self.version + 1)"),
         ),
