@@ -10,10 +10,11 @@ import tempfile
 from pathlib import Path
 
 
-def save(path: str | os.PathLike[str], content: bytes | str) -> None:
+def save(path: str | os.PathLike[str], content: bytes | str, durable: bool = False) -> None:
     """Write a file to a temporary name in the same folder, then rename it. Only its owner can read it.
 
-    Text is written as UTF-8; lone surrogates, which a file name may contain, are written as escapes.
+    Text is written as UTF-8; lone surrogates, which a file name may contain, are written as escapes. A ``durable`` file
+    is on the disk before it is renamed, so that a power cut leaves the old one or the new one; this takes milliseconds.
 
     Raises:
         OSError: the folder cannot be written.
@@ -24,6 +25,9 @@ def save(path: str | os.PathLike[str], content: bytes | str) -> None:
     try:
         with open(handle, "wb") as file:
             file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, target)
     finally:
         Path(temporary).unlink(missing_ok=True)

@@ -190,6 +190,7 @@ def grade_class(
     Raises:
         SandboxRefused, OtherGrader: a worker cannot do what is asked; nothing was run.
         KeyboardInterrupt: the grading was stopped; what is finished is kept.
+        NotStored: the folder cannot be written any more; what is finished is kept.
     """
     workers = workers or cores()
     exam, _ = tools(spec) if executor is None else (spec.exam(), None)
@@ -205,6 +206,7 @@ def grade_class(
         for item in exam.items:  # compute every expected value before any submission's code runs
             with contextlib.suppress(CannotJudge):
                 exam.paper(item)
+        stack.callback(folder.close)
         folder.begin(stamps_of(spec, exam, stamp), spec.key)
         return _Run(spec, exam, folder, executor, workers * AHEAD, watch or Watch()).all(handed, again)
 
@@ -269,7 +271,11 @@ class _Run:
 
 
 def marked(marker: Marker, folder: Folder, handed: Handed, answers_of: Callable[[], Mapping[str, Any]]) -> Graded:
-    """Mark and store one submission; returns its row. A failure of the grader affects this row only."""
+    """Mark and store one submission; returns its row. A failure of the grader affects this row only.
+
+    Raises:
+        NotStored: the folder cannot be written, which would affect every other row as well.
+    """
     answers: Mapping[str, Any] = {}
     try:
         answers = answers_of()
@@ -321,7 +327,7 @@ def remark(
     rows: list[Graded] = []
     kept = old.rows()
     handed = [row.handed for row in kept.values()]
-    with spec.exam() as exam:
+    with contextlib.closing(folder), spec.exam() as exam:
         _refuse_others(old, handed, spec, exam)
         if items or learners:
             _refuse_points(old, exam, items, learners)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,12 +26,13 @@ def merge(folders: Sequence[Folder], into: Folder, key: bytes) -> list[Graded]:
                 raise NotAClass(f"{identifier} differs between {pair}: keep one of the two")
             rows[identifier], homes[identifier] = row, folder
     _check_complete(folders)
-    into.begin(first.stamps | {name: joined((folder.stamps for folder in folders), name) for name in PLACES}, key)
     ordered = [rows[identifier] for identifier in sorted(rows)]
-    for row in ordered:
-        identifier = row.handed.id
-        into.put(identifier, into.texts(row, homes[identifier].answers(identifier)))
-    into.finish(ordered)
+    with contextlib.closing(into):
+        into.begin(first.stamps | {name: joined((folder.stamps for folder in folders), name) for name in PLACES}, key)
+        for row in ordered:
+            identifier = row.handed.id
+            into.put(identifier, into.texts(row, homes[identifier].answers(identifier)))
+        into.finish(ordered)
     return ordered
 
 

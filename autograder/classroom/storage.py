@@ -4,7 +4,9 @@
 submission. ``answers``, ``results`` and ``pages`` contain a file per submission, named after its id. ``class.csv``,
 ``items.csv`` and ``pages/index.html`` are written when all submissions are done. No file is ever half-written: a line
 is appended in a single write, after the other files of its submission, and if the process is killed during that write,
-the incomplete line is dropped when the folder is opened again.
+the incomplete line is dropped when the folder is opened again. A power cut may also lose files whose line is there:
+such a submission is graded again on ``--resume``. Only one grader at a time writes into a folder; ``.lock`` is locked
+meanwhile.
 
 Everything on which a grade is based when it is read again has a seal (``seals``): every line, which includes a digest
 of the answers it was made from, and ``class.json``, which includes a digest of all lines once they are complete. Nobody
@@ -13,6 +15,8 @@ can change them unnoticed without the key.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -31,6 +35,7 @@ from autograder.items import Build
 from autograder.marking import report
 from autograder.marking.papers import vectors_hash
 from autograder.running.exam import Exam
+from autograder.screen import complain
 
 #: Stamps that must be equal for two gradings to be parts of the same class.
 CORE = ("items", "questions", "points", "key_hash", "vectors", "per_submission", "grader")
@@ -53,6 +58,10 @@ class NotAClass(Exception):
     """A folder is not the graded class it should be; the message is a sentence."""
 
 
+class NotStored(OSError):
+    """The folder of a class that is being graded cannot be written any more: the disk is full, for example."""
+
+
 class Folder:
     """A graded class on disk.
 
@@ -68,6 +77,7 @@ class Folder:
         self.finished = ""  # the digest of all lines, once they are complete
         self._seal: Seal | None = None
         self._answers: dict[str, str] = {}  # the digest of each submission's answers, by id
+        self._locked: int | None = None  # the descriptor of the locked file
 
     # Writing.
 
@@ -81,39 +91,67 @@ class Folder:
             raise NotAClass(f"{self.path} holds a graded class: give --resume to continue it, or name another folder")
 
     def begin(self, stamps: Mapping[str, Any], key: bytes) -> Folder:
-        """Create the folder, or prepare to continue the grading in it.
+        """Create the folder, or prepare to continue the grading in it. No other grader can, until :meth:`close`.
 
         Raises:
-            NotAClass: it holds a class that was graded differently, or was changed afterwards.
+            NotAClass: it holds a class that was graded differently, or was changed afterwards, or is being graded now.
             OSError: it cannot be written.
         """
+        empty = not self.path.exists() or not any(self.path.iterdir())
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock()
         self.check()
         self.stamps, self._seal = {**stamps, "shard": self.shard}, Seal(key)
         lines: list[dict[str, Any]] = []
         if (self.path / "class.json").exists():
             lines = self._taken_over(key)
-        if not self.path.exists() or not any(self.path.iterdir()) or (self.path / "class.json").exists():
+        if empty or (self.path / "class.json").exists():
             files.make_private(self.path)  # a folder with other content keeps its permissions
         for part in ("answers", "results", "pages"):
             files.make_private(self.path / part)
         self._stamp()
-        files.save(self.path / "finished.jsonl", "".join(map(dumped, lines)))
+        files.save(self.path / "finished.jsonl", "".join(map(dumped, lines)), durable=True)
         return self
 
+    def _lock(self) -> None:
+        """Lock the folder, where this system can. The lock of a process that is killed ends with the process."""
+        try:
+            import fcntl
+        except ImportError:  # native Windows
+            return
+        self._locked = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise NotAClass(f"another grader writes into {self.path}: wait for it, or name another folder") from None
+        except OSError:  # some network file systems have no locks
+            pass
+
+    def close(self) -> None:
+        """Let other graders write into the folder."""
+        if self._locked is not None:
+            os.close(self._locked)
+            self._locked = None
+
     def _taken_over(self, key: bytes) -> list[dict[str, Any]]:
-        """The lines of the class that is already in the folder."""
+        """The lines of the class that is already in the folder, without those whose files do not fit."""
         kept = opened(self.path)
         agree(kept.stamps, self.stamps, self.path, (*CORE, "shard"))
         kept.verify(key, whole=False)
         self.stamps |= {name: joined((kept.stamps, self.stamps), name) for name in PLACES}
-        self._answers = kept._answers
-        return list(kept._lines())
+        lost = [name for name in kept._answers if not kept._is_whole(name)]
+        if lost:
+            names = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+            complain(f"graded again, because their files are missing or were changed after they were graded: {names}")
+        self._answers = {name: kept._answers[name] for name in kept._answers.keys() - set(lost)}
+        return [row for row in kept._lines() if row["id"] in self._answers]
 
     def _stamp(self) -> None:
         """Write the stamps, with the digest of all lines once they are complete."""
         finished = {"finished": self.finished} if self.finished else {}
         content = self._sealed("class", {**self.stamps, **finished})
-        files.save(self.path / "class.json", json.dumps(content, indent=1) + "\n")
+        files.save(self.path / "class.json", json.dumps(content, indent=1) + "\n", durable=True)
 
     def _sealed(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
         assert self._seal is not None, "begin comes first"
@@ -123,10 +161,11 @@ class Folder:
         """Until they are graded, give these submissions a result that says "did not finish", and no line."""
         text = dumped(report.unfinished())
         names = {submission.id for submission in handed}
-        for name in names:
-            files.save(self._file("results", name), text)
-        others = [row for row in self._lines() if row["id"] not in names]
-        files.save(self.path / "finished.jsonl", "".join(map(dumped, others)))
+        with _storing():
+            for name in names:
+                files.save(self._file("results", name), text)
+            others = [row for row in self._lines() if row["id"] not in names]
+            files.save(self.path / "finished.jsonl", "".join(map(dumped, others)), durable=True)
 
     def texts(self, graded: Graded, answers: Mapping[str, Any]) -> dict[str, str]:
         """The content of the files of a submission: its answers, results, page and line."""
@@ -142,23 +181,35 @@ class Folder:
         return dumped(self._sealed("line", row_of(graded) | {"answers": answers}))
 
     def put(self, identifier: str, texts: Mapping[str, str]) -> None:
-        """Write the files of a submission; its line comes last."""
-        for part in ("answers", "results", "pages"):
-            files.save(self._file(part, identifier), texts[part])
-        self._answers[identifier] = _digest(texts["answers"])
-        with open(self.path / "finished.jsonl", "ab", buffering=0) as file:
-            file.write(texts["line"].encode())
+        """Write the files of a submission; its line comes last.
+
+        Raises:
+            NotStored: they cannot be written. What was stored before is valid.
+        """
+        with _storing():
+            for part in ("answers", "results", "pages"):
+                files.save(self._file(part, identifier), texts[part])
+            self._answers[identifier] = _digest(texts["answers"])
+            line = texts["line"].encode()
+            with open(self.path / "finished.jsonl", "ab", buffering=0) as file:
+                if file.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def finish(self, rows: Sequence[Graded]) -> None:
-        """Write the lines in their final order, the tables and the page of the class."""
+        """Write the lines in their final order, the tables and the page of the class.
+
+        Raises:
+            NotStored: they cannot be written. What was stored before is valid.
+        """
         stamps = {name: self.stamps[name] for name in ("sandbox", "key_hash", "vectors", "grader", "interpreter")}
         lines = "".join(self._line(row, self._answers[row.handed.id]) for row in rows)
-        files.save(self.path / "finished.jsonl", lines)
-        files.save(self.path / "class.csv", tables.class_csv(rows))
-        files.save(self.path / "items.csv", tables.items_csv(rows))
-        files.save(self.path / "pages" / "index.html", pages.classroom(rows, stamps))
-        self.finished = _digest(lines)
-        self._stamp()
+        with _storing():
+            files.save(self.path / "finished.jsonl", lines, durable=True)
+            files.save(self.path / "class.csv", tables.class_csv(rows))
+            files.save(self.path / "items.csv", tables.items_csv(rows))
+            files.save(self.path / "pages" / "index.html", pages.classroom(rows, stamps))
+            self.finished = _digest(lines)
+            self._stamp()
 
     def _stamps_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """What the results of one submission say about how it was graded."""
@@ -175,7 +226,7 @@ class Folder:
     def verify(self, key: bytes, whole: bool = True) -> Folder:
         """Check that nobody without the key changed the class after it was graded.
 
-        ``whole`` demands in addition that the class is finished and that no line is missing.
+        ``whole`` demands in addition that the class is finished and that no line and no answers are missing.
 
         Raises:
             NotAClass: it was changed, or graded with another key; the message names the file.
@@ -192,9 +243,17 @@ class Folder:
         if whole and _digest(_read(self.path / "finished.jsonl")) != self.finished:
             advice = "continue with grade-class --resume"
             raise NotAClass(f"{self.path}/finished.jsonl was changed after the class was graded: {advice}")
-        for identifier in self._answers:
+        for identifier in self._answers if whole else ():
             self.answers(identifier)
         return self
+
+    def _is_whole(self, identifier: str) -> bool:
+        """Whether the files of a submission are those of its line, as far as it says; a power cut leaves empty ones."""
+        try:
+            self.answers(identifier)
+            return all(self._file(part, identifier).stat().st_size for part in ("results", "pages"))
+        except (NotAClass, OSError):
+            return False
 
     def answers(self, identifier: str) -> dict[str, Any]:
         """The raw answers of one submission. Call :meth:`verify` first: it reads the digests to compare them with.
@@ -315,6 +374,15 @@ def joined(stamps: Iterable[Mapping[str, Any]], name: str) -> str:
 
 
 # Files.
+
+
+@contextlib.contextmanager
+def _storing() -> Iterator[None]:
+    """Within this context, an error of the file system is :class:`NotStored`."""
+    try:
+        yield
+    except OSError as error:
+        raise NotStored(*error.args) from error
 
 
 def dumped(content: Mapping[str, Any]) -> str:

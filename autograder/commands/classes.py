@@ -80,7 +80,7 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
 
 
 def _grade(options: argparse.Namespace) -> ExitStatus:
-    from autograder.classroom.storage import Folder
+    from autograder.classroom.storage import Folder, NotStored
     from autograder.sandbox import Sandbox, SandboxRefused
 
     shard = _shard(options.shard)
@@ -103,16 +103,26 @@ def _grade(options: argparse.Namespace) -> ExitStatus:
             folder.check()
             if key.drawn:
                 say(f"key: {key.secret.decode()} (drawn at random; keep it: --key needs it again)", sys.stderr)
-            rows = _graded(options, handed, spec, folder)
+            try:
+                rows = _graded(options, handed, spec, folder)
+            except NotStored as error:
+                return _stopped(
+                    f"{options.out} cannot be written ({error.strerror or error})", options.out, "make room, "
+                )
     except KeyboardInterrupt:
-        go_on = "give the same command and key with --resume to continue"
-        say("", sys.stderr)  # ends the line of the progress display
-        complain(f"stopped; what is finished is kept in {options.out}: {go_on}")
-        return UNJUDGED
+        return _stopped("stopped", options.out)
     except SandboxRefused as error:
         complain(error)
         return NO_SANDBOX
     return _ended(rows, options.out)
+
+
+def _stopped(why: str, out: str, first: str = "") -> ExitStatus:
+    """Say that a class is not finished, and how to go on."""
+    say("", sys.stderr)  # ends the line of the progress display
+    go_on = f"{first}give the same command and key with --resume to continue"
+    complain(f"{why}; what is finished is kept in {out}: {go_on}")
+    return UNJUDGED
 
 
 def _graded(options: argparse.Namespace, handed: Sequence[Handed], spec: Spec, folder: Folder) -> list[Graded]:

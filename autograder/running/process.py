@@ -16,7 +16,7 @@ from autograder.marking.values import MAX_LINE
 from autograder.running.deadlines import Deadline
 from autograder.running.messages import Message
 from autograder.running.transport import Child
-from autograder.sandbox import Launch, Sandbox, site_packages
+from autograder.sandbox import Launch, Sandbox, room, site_packages
 from autograder.sandbox.runaways import (
     ALIVE,
     PR_SET_CHILD_SUBREAPER,
@@ -30,6 +30,8 @@ from autograder.starting import NotStarted, Package
 __all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "Processes", "become_subreaper", "remove", "subreaping"]
 
 MIB = 1 << 20
+#: Least seconds between two looks at how much room on the disk a child takes.
+LOOK = 0.05
 #: Address space of a child by its heaviest package, bytes.
 MEMORY: dict[Package, int] = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
 
@@ -48,6 +50,7 @@ class Process(Child):
         if not launch.inside:
             become_subreaper()
         self._folder = None if launch.inside else tempfile.mkdtemp(prefix="submission-")
+        self._look_at = 0.0
         try:
             self._spawn(launch)
         except OSError as error:
@@ -140,6 +143,17 @@ class Process(Child):
         del self._in[: end + 1]
         return self.heard(line)
 
+    def _overfills(self) -> bool:
+        """Whether the child takes more room on the disk than it may, which ends it. Looked up only now and then."""
+        began = time.monotonic()
+        if not self._folder or began < self._look_at:
+            return False
+        if full := room.overfull(self._folder, self.pid):
+            self.end(f"the process wrote more to its folder than the {room.ROOM // MIB} MiB that it may")
+        now = time.monotonic()
+        self._look_at = now + max(LOOK, 4 * (now - began))  # very many files take a while
+        return full
+
     def _status(self) -> str:
         """Why the process ended, in words. Without its channel it has a second to end, and what a busy host takes."""
         deadline = Deadline(self.pids, 1.0)
@@ -203,13 +217,15 @@ class Processes:
     def exchange(self, children: Iterable[Child], deadline: float) -> list[tuple[Child, Message | None]]:
         """Write what is queued and read until at least one child has replied or ended, or until ``deadline``."""
         living = [child for child in children if isinstance(child, Process) and child.alive]
-        replies: list[tuple[Child, Message | None]] = []
+        replies: list[tuple[Child, Message | None]] = [(child, None) for child in living if child._overfills()]
+        living = [child for child in living if child.alive]
         replies += ((child, message) for child in living if (message := child._next()) != {})
         while not replies:
             left = deadline - time.monotonic()
             if left <= 0:
                 return []
             replies += ((child, message) for child in _ready(living, left) if (message := child._read()) != {})
+            replies = replies or [(child, None) for child in living if child._overfills()]
         return replies
 
 
@@ -233,13 +249,14 @@ def resources(package: Package, alone: bool) -> dict[str, int]:
 def _ready(processes: list[Process], seconds: float) -> list[Process]:
     """The processes whose replies can be read. Also writes queued requests and drains printed text."""
     poll = select.poll()
+    pause = LOOK if any(process._folder for process in processes) else 1.0
     for process in processes:
         poll.register(process._replies, select.POLLIN)
         if process._printing:
             poll.register(process._prints, select.POLLIN)
         if process._out:
             poll.register(process._requests, select.POLLOUT)
-    events = {descriptor for descriptor, _ in poll.poll(min(seconds, 1.0) * 1000)}
+    events = {descriptor for descriptor, _ in poll.poll(min(seconds, pause) * 1000)}
     for process in processes:
         if process._requests in events:
             process._write()

@@ -43,7 +43,7 @@ PYTHON = {
 #: What matters for finding the end of a logical line.
 PIECE = re.compile(
     r"""\#[^\n]*
-    | \"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z) | '{3}(?:\\.|[^\\])*?(?:'{3}|\Z)
+    | \"{3}(?:\\.|[^\\])*?(?:\"{3}|\\?\Z) | '{3}(?:\\.|[^\\])*?(?:'{3}|\\?\Z)
     | \"(?:\\.|[^\"\\\n])*\"? | '(?:\\.|[^'\\\n])*'?
     | \\\n | \n | [(\[{] | [)\]}] | [^#\"'\\\n()\[\]{}]+ | \\""",
     re.VERBOSE | re.DOTALL,
@@ -102,13 +102,14 @@ def without_cell_magics(source: str) -> str:
     Raises:
         Unreadable: it is in another language and seems to define something.
     """
-    while match := CELL.match(source):
+    place = 0
+    while match := CELL.match(source, place):
         if match[1] not in PYTHON:
-            if re.search(r"^[ \t]*(async def|def|class) ", source, re.MULTILINE):
+            if re.search(r"^[ \t]*(async def|def|class) ", source[place:], re.MULTILINE):
                 raise Unreadable(f"starts with %%{match[1][:20]} and is skipped, with the definitions in it")
             return ""
-        source = "\n" * match[0].count("\n") + source[match.end() :]
-    return source
+        place = match.end()
+    return "\n" * source.count("\n", 0, place) + source[place:]
 
 
 def without_magics(source: str) -> str:

@@ -12,7 +12,7 @@ import builtins
 import re
 import symtable
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder import given
@@ -45,6 +45,8 @@ SETTING = re.compile(r"(?:set|seed|manual|use|enable|disable|filter|simplefilter
 BUILTINS = frozenset(dir(builtins))
 #: Builtin functions that return the names of the module.
 NAMESPACES = ("globals", "vars", "locals")
+#: Most scopes times names of a statement whose scopes are told apart: CPython takes a microsecond for each pair.
+SCOPED = 1_000_000
 #: Changed by code that does not say which names it means.
 ANY = "*"
 
@@ -54,20 +56,25 @@ _Chain = ast.Attribute | ast.Subscript | ast.Call | ast.Starred | ast.Await
 
 @dataclass
 class Effects:
-    """The names of the module that a statement binds, changes, uses, and makes another name for."""
+    """The names of the module that a statement binds, changes, uses, and makes another name for; what it may call."""
 
     binds: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
     aliases: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
 
 
 @dataclass
 class Call:
-    """What a call of a function does besides returning: the global names it sets or changes, or its arguments."""
+    """What a call of a function does besides returning: the global names it sets or changes, or its arguments.
+
+    What it does through the functions that it ``uses`` is not part of it.
+    """
 
     globals: set[str]
     arguments: bool
+    uses: set[str]
 
 
 def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -> tuple[set[int], set[str]]:
@@ -81,23 +88,50 @@ def needed(statements: Sequence[tuple[ast.stmt, str]], roots: Collection[str]) -
     calls = _calls(statements, fixed)
     effects = [effects_of(node, text, calls, fixed) for node, text in statements]
     by_name: dict[str, list[int]] = defaultdict(list)
+    by_call: dict[str, list[int]] = defaultdict(list)
     aliased: dict[str, set[str]] = defaultdict(set)
     for index, effect in enumerate(effects):
         for name in effect.binds | effect.changes:
             by_name[name].append(index)
+        for name in effect.calls:
+            by_call[name].append(index)
         for name in effect.aliases:
             aliased[name] |= effect.binds
+    setters = _setters(calls)
     found: set[int] = set()
     names: set[str] = set()
     todo = {*(_roots(statements, set(roots), calls)), ANY}
     while todo:
         name = todo.pop()
         names.add(name)
-        for index in set(by_name[name]) - found:
+        for index in {*by_name[name], *(index for function in setters(name) for index in by_call[function])} - found:
             found.add(index)
             todo |= effects[index].uses - names
         todo |= aliased[name] - names
     return found, names
+
+
+def _setters(calls: Mapping[str, Call]) -> Callable[[str], Iterator[str]]:
+    """A function that gives those whose call sets or changes a name, directly or through others; each only once."""
+    own: dict[str, list[str]] = defaultdict(list)
+    callers: dict[str, list[str]] = defaultdict(list)
+    for function, call in calls.items():
+        for name in call.globals:
+            own[name].append(function)
+        for name in call.uses:
+            callers[name].append(function)
+    seen: set[str] = set()
+
+    def setters(name: str) -> Iterator[str]:
+        waiting = list(own[name]) if name not in calls and name not in BUILTINS else []
+        while waiting:
+            function = waiting.pop()
+            if function not in seen:
+                seen.add(function)
+                waiting += callers[function]
+                yield function
+
+    return setters
 
 
 def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call], fixed: Collection[str] = ()) -> Effects:
@@ -112,26 +146,19 @@ def effects_of(node: ast.stmt, text: str, calls: Mapping[str, Call], fixed: Coll
     if isinstance(node, ast.Import | ast.ImportFrom):
         return Effects(binds)
     if isinstance(node, _Function | ast.ClassDef):
-        made = [name for decorator in node.decorator_list for name in _loaded(decorator)]
-        told = {
-            _root(decorator) for decorator in node.decorator_list if isinstance(decorator, ast.Attribute | ast.Call)
-        } - {"", *fixed}
-        return Effects(binds, told.union(*(calls[name].globals for name in made if name in calls)), uses)
+        made = {name for decorator in node.decorator_list for name in _loaded(decorator)}
+        parts = (part for part in node.decorator_list if isinstance(part, ast.Attribute | ast.Call))
+        return Effects(binds, _without(map(_root, parts), fixed), uses, calls=_among(made, calls))
     changes = _changes([node], calls)
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.Delete) and not _is_setting(node):
-        changes -= set(fixed)
-    for name in uses & calls.keys():
-        changes |= calls[name].globals
+        changes = _without(changes, fixed)
     changes -= BUILTINS
     if not isinstance(node, ast.Assign | ast.AugAssign | ast.Delete | ast.Expr):
-        changes -= calls.keys()
+        changes = _without(changes, calls)
     value = getattr(node, "value", None)
-    aliases = (
-        {_root(value)} - {"", *calls, *fixed}
-        if isinstance(node, ast.Assign) and not isinstance(value, ast.Call)
-        else set()
-    )
-    return Effects(binds, changes | sets, uses | binds, aliases)
+    is_alias = isinstance(node, ast.Assign) and not isinstance(value, ast.Call)
+    aliases = _without(_without([_root(value)], calls), fixed) if is_alias else set()
+    return Effects(binds, changes | sets, uses | binds, aliases, _among(uses, calls))
 
 
 def _roots(statements: Sequence[tuple[ast.stmt, str]], graded: set[str], calls: Mapping[str, Call]) -> set[str]:
@@ -159,14 +186,22 @@ def _makes_function(value: ast.expr, graded: set[str], calls: Mapping[str, Call]
 # Names
 
 
+def _without(names: Iterable[str], others: Collection[str]) -> set[str]:
+    """``names`` that are not empty and not among ``others``; takes no longer where those are many."""
+    return {name for name in names if name and name not in others}
+
+
+def _among(names: Iterable[str], others: Collection[str]) -> set[str]:
+    return {name for name in names if name in others}
+
+
 def _names(node: ast.stmt, text: str) -> tuple[set[str], set[str], set[str]]:
     """The global names that a statement binds, those it uses, and those that functions in it declare and bind."""
-    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Import | ast.ImportFrom):
-        simple = not any(isinstance(part, _Scope) for part in ast.walk(node))
-    else:
-        simple = False
+    scopes = sum(isinstance(part, _Scope) for part in ast.walk(node))
+    simple = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Import | ast.ImportFrom)
+    opaque = scopes * len(set(re.findall(r"\w+", text))) > SCOPED
     try:
-        table = None if simple else symtable.symtable(text, "<cell>", "exec")
+        table = None if (simple and not scopes) or opaque else symtable.symtable(text, "<cell>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         table = None
     if table is None:
@@ -259,7 +294,7 @@ def _perhaps_changed_by(call: ast.Call, calls: Mapping[str, Call]) -> set[str]:
         return set()
     found = {_root(call.func)} if isinstance(call.func, ast.Attribute) else set()
     handed = {_root(part) for part in (*call.args, *(keyword.value for keyword in call.keywords))}
-    return found | (handed - calls.keys())
+    return found | _without(handed, calls)
 
 
 def _is_setting(node: ast.stmt) -> bool:
@@ -270,22 +305,15 @@ def _is_setting(node: ast.stmt) -> bool:
 
 
 def _calls(statements: Sequence[tuple[ast.stmt, str]], fixed: Collection[str]) -> dict[str, Call]:
-    """What calls of the functions and classes of a notebook do, by name, including what they call in turn."""
+    """What calls of the functions and classes of a notebook do, by name."""
     result: dict[str, Call] = {}
-    uses: dict[str, set[str]] = {}
     for node, text in statements:
         if isinstance(node, _Function | ast.ClassDef):
             changed = _changes(node.body, {})
             _, used, sets = _names(node, text)
             own = {argument.arg for part in ast.walk(node) for argument in _arguments(part)}
-            result[node.name] = Call(((changed & used - own) | sets) - set(fixed), bool(changed & own - {"self"}))
-            uses[node.name] = used
-    for _ in range(3):
-        for name, call in result.items():
-            for other in uses[name] & result.keys() - {name}:
-                call.globals |= result[other].globals
-    for call in result.values():
-        call.globals -= result.keys()
+            names = _without((changed & used - own) | sets, fixed)
+            result[node.name] = Call(names, bool(changed & own - {"self"}), used)
     return result
 
 

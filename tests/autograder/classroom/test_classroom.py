@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import csv
+import errno
 import json
 import pickle
 import re
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bank
+from autograder import bank, files
 from autograder.__main__ import main
 from autograder.classroom import classes, collecting, differences, progress_line, storage, worker
 from autograder.classroom.graded import Graded
@@ -316,6 +317,31 @@ def test_ctrl_c_says_how_to_go_on(few, tmp_path, key, capsys, monkeypatch):
     monkeypatch.undo()
     assert main([*command, "--sandbox", "none", "--resume"]) == 0
     assert len(lines(tmp_path / "out")) == 4
+
+
+@pytest.mark.parametrize("step", ["put", "finish"])
+def test_a_full_disk_stops_the_class_and_says_how_to_go_on(step, few, tmp_path, key, capsys, monkeypatch):
+    """Kills: a class that ends as if its folder could never be written, and one that goes on without what is lost."""
+    save, full = files.save, {"put": "ben.html", "finish": "items.csv"}[step]
+
+    def failing(path, content, durable=False):
+        if Path(path).name == full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(path, content, durable)
+
+    monkeypatch.setattr(files, "save", failing)
+    out = tmp_path / "out"
+    command = ["grade-class", str(few[0].path.parent), "--out", str(out), "--key", key, "--only", ONE]
+    assert main([*command, "--sandbox", "none", "--workers", "1"]) == 1
+    said = capsys.readouterr()
+    assert (
+        f"{out} cannot be written (No space left on device); what is finished is kept in {out}: make room" in said.err
+    )
+    assert "--resume to continue" in said.err
+    assert not said.out
+    monkeypatch.undo()
+    assert main([*command, "--sandbox", "none", "--resume"]) == 0
+    assert a_class.content(out) == a_class.content(fresh(tmp_path, few))
 
 
 def test_resume_asks_only_what_changed(few, tmp_path):

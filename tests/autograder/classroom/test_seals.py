@@ -177,17 +177,30 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("change", ANSWERS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["regrade", "merge", "canvas"])
 def test_answers_that_were_changed_are_refused(command, change, desk, capsys):
     """Kills: a regrading of answers that nobody gave."""
     ANSWERS[change](desk.out)
     assert f"{desk.out}/answers/ben-102.json was changed after it was graded" in refused(desk, command, capsys)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("change", ANSWERS)
+def test_answers_that_were_changed_are_asked_again(change, desk, capsys):
+    """Kills: a class that cannot even be continued, and one that keeps the line of answers that nobody gave."""
+    before = a_class.content(desk.out)
+    ANSWERS[change](desk.out)
+    assert main(desk.commands["resume"]) == 0
+    assert "were changed after they were graded: ben-102\n" in capsys.readouterr().err
+    assert a_class.content(desk.out) == before
+    assert main(desk.commands["regrade"]) == 0
+
+
+@pytest.mark.parametrize("command", ["regrade", "merge", "canvas"])
 def test_answers_that_are_gone_are_named(command, desk, capsys):
     (desk.out / "answers" / "ben-102.json").unlink()
     assert "answers/ben-102.json cannot be read: No such file" in refused(desk, command, capsys)
+    assert main(desk.commands["resume"]) == 0
+    assert main(desk.commands[command]) == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS)

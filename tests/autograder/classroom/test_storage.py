@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import io
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,6 +79,7 @@ def test_a_line_that_a_kill_has_torn_is_dropped(cut, tmp_path):
         kept(folder, row(name))
     file = tmp_path / "finished.jsonl"
     file.write_bytes(file.read_bytes()[:-cut])
+    folder.close()
     again = begun(tmp_path, resume=True)
     assert list(again.rows()) == ["anna"]
     kept(again, row("carl"))
@@ -95,7 +100,72 @@ def test_the_line_is_written_after_the_files(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         kept(folder, row())
     assert not folder.rows()
-    assert sorted(file.name for file in tmp_path.rglob("*") if file.is_file()) == ["class.json", "finished.jsonl"]
+    there = sorted(file.name for file in tmp_path.rglob("*") if file.is_file())
+    assert there == [".lock", "class.json", "finished.jsonl"]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_one_grader_at_a_time_writes_into_a_folder(resume, tmp_path):
+    """Kills: two graders of one class, of which one leaves the answers and the other their digest."""
+    folder = begun(tmp_path / "out")
+    with pytest.raises(storage.NotAClass, match=r"another grader writes into .*out: wait"):
+        storage.Folder(tmp_path / "out", resume).begin(STAMPS, KEY)
+    kept(folder, row())
+    folder.close()
+    assert list(begun(tmp_path / "out", resume=True).rows()) == ["anna"]
+
+
+def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    kept(begun(tmp_path), row())
+    assert list(storage.opened(tmp_path).rows()) == ["anna"]
+
+
+LOSSES = {
+    "no answers": lambda out: (out / "answers" / "ben.json").unlink(),
+    "empty answers": lambda out: (out / "answers" / "ben.json").write_text(""),
+    "the answers of another": lambda out: shutil.copy(out / "answers" / "anna.json", out / "answers" / "ben.json"),
+    "no page": lambda out: (out / "pages" / "ben.html").unlink(),
+    "an empty result": lambda out: (out / "results" / "ben.json").write_text(""),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_line_whose_files_are_lost_is_dropped(loss, tmp_path, capsys):
+    """Kills: a class that a power cut has made unusable, and a result that stays empty."""
+    folder = begun(tmp_path)
+    for name in ("anna", "ben", "carl"):
+        kept(folder, replace(row(name), grading=replace(row().grading, name=f"{name}.py")))
+    folder.close()
+    LOSSES[loss](tmp_path)
+    again = begun(tmp_path, resume=True)
+    assert list(again.rows()) == ["anna", "carl"]
+    assert capsys.readouterr().err == (
+        "autograder: graded again, because their files are missing or were changed after they were graded: ben\n"
+    )
+    kept(again, row("ben"))
+    again.finish(list(again.rows().values()))
+    storage.opened(tmp_path).verify(KEY)
+
+
+def test_a_line_that_a_full_disk_cuts_is_said_and_dropped(tmp_path, monkeypatch):
+    """Kills: a write that the disk takes half of, in silence, and after which no line can be read."""
+    folder = begun(tmp_path)
+    kept(folder, row("anna"))
+
+    class Full(io.FileIO):
+        def write(self, data):
+            return super().write(data[:40])
+
+    monkeypatch.setattr(storage, "open", lambda path, mode, buffering: Full(path, mode[:1]), raising=False)
+    with pytest.raises(storage.NotStored, match="No space left"):
+        kept(folder, row("ben"))
+    monkeypatch.undo()
+    folder.close()
+    assert list(begun(tmp_path, resume=True).rows()) == ["anna"]
 
 
 def test_a_line_says_what_gradebooks_need(tmp_path):

@@ -1,7 +1,7 @@
 """Leaves folders nested deeper, call after call, than Python's own removal can walk."""
 # item: call
 # earns: 0
-# ends: value raised timeout
+# ends: value raised timeout died
 # needs: nothing
 import os
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from written_files import cells
 
 from autograder import syntax
-from autograder.submission import Unreadable, load
+from autograder.submission import Unreadable, load, magics, notebook
 from tools.build_book import notebooks
 
 MANY = {
@@ -54,3 +56,24 @@ def test_the_whole_course_in_one_file_is_read(tmp_path):
     source = "\n\n".join(code) + "\n" * 60_000
     (tmp_path / "all.py").write_text(source, encoding="utf-8")
     assert load(tmp_path / "all.py").units
+
+
+GLOBALS = [f"a{number}" for number in range(4_000)]
+#: Cells of which every line would take as long as there are lines.
+LONG = {
+    "functions": "".join(f"def f{number}(): f{number - 1}()\n" for number in range(8_000)),
+    "globals": f"def f():\n global {', '.join(GLOBALS)}\n {' = '.join(GLOBALS)} = 1\n"
+    + "".join(f"def g{number}(): f()\n" for number in range(4_000)),
+    "scopes": "def f():\n " + "".join(f"a{n} = " for n in range(6_000)) + "[" + "lambda: 0, " * 6_000 + "]\n",
+    "cell magics": "%%time\n" * 40_000,
+    "texts without an end": '"""\n' + '\\"""\n' * 10_000 + "\\",
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_a_long_cell_is_read_in_time(kind):
+    """Kills a reader whose time grows with the square of the lines: a minute and more of the grader's own."""
+    began = time.thread_time()
+    notebook.parts("a.ipynb", cells(LONG[kind]))
+    magics.without_magics(LONG[kind])
+    assert time.thread_time() - began < 8.0
