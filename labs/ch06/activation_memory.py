@@ -7,14 +7,17 @@
 275.415
 """
 
+from __future__ import annotations
+
 from rankzero import checks
+from rankzero.facts.models import Model
 
 #: What :func:`activation_bytes` may compute again.
 RECOMPUTE = ("none", "selective", "full")
 
 
 def activation_bytes(
-    model: "Model", sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
+    model: Model, sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
 ) -> float:
     """Bytes that autograd keeps on one rank for one layer and one sequence, in bf16.
 

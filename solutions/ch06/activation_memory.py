@@ -6,19 +6,17 @@
 275.415
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from rankzero import checks
-
-if TYPE_CHECKING:
-    from rankzero.facts.models import Model
+from rankzero.facts.models import Model
 
 #: What :func:`activation_bytes` may compute again.
 RECOMPUTE = ("none", "selective", "full")
 
 
 def activation_bytes(
-    model: "Model", sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
+    model: Model, sequence: int, ranks: int = 1, sequence_parallel: bool = False, recompute: str = "none"
 ) -> float:
     """Bytes that autograd keeps on one rank for one layer and one sequence, in bf16.
 
