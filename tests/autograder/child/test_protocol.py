@@ -262,7 +262,7 @@ class Scripted(Process):
 
     def __init__(self, speak: Callable[[dict[str, Any], str], bytes | None]) -> None:
         self.speak, self.inside, self._printing, self.pid = speak, True, False, 0
-        self._out, self._in = bytearray(), bytearray()
+        self._folder, self._out, self._in = None, bytearray(), bytearray()
         self.ids: collections.deque[str] = collections.deque()
         self.alive, self.ready, self.asked, self.ended = True, True, False, ""
         self._requests = self._prints = -1
