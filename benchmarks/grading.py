@@ -199,7 +199,6 @@ def rows(plain: dict[str, Any], heavy: dict[str, Any], line: float) -> list[Row]
             *(plain["largest child, MiB"], "MiB"),
             fair="The most that it had at once, as Linux tells of a process.",
             most=MOST_MIB,
-            missed_by="It holds the learner's modules, the cases and the probes of all functions.",
         ),
     ]
     if heavy:
@@ -211,7 +210,6 @@ def rows(plain: dict[str, Any], heavy: dict[str, Any], line: float) -> list[Row]
                 fair="Each process has to import torch once; what is above 1 is the grader and the functions.",
                 most=MOST_IMPORTS,
                 goal="ratio",
-                missed_by="The rest is the functions themselves, with every case of every world.",
             )
         )
     start = Row(

@@ -147,7 +147,6 @@ def rows(told: dict[str, Any]) -> list[Row]:
             *(again[time], "s", "the first time in a profile", first[time]),
             fair=same,
             most=MOST_SECONDS,
-            missed_by="It starts one Pyodide from the picture for each rank, and one for the broker.",
         ),
         Row(
             "the same, as a reader waits for it",
@@ -167,7 +166,6 @@ def rows(told: dict[str, Any]) -> list[Row]:
             fair="The same function and page, opened again as well; processor time of the thread in which Python runs.",
             most=MOST_SHARE,
             goal="ratio",
-            missed_by="What is left is the check itself, which needs no start.",
         ),
         Row(
             "check on the page opened again",

@@ -13,8 +13,8 @@ START_LIMIT = 120.0  # seconds that ranks may take to start and join the group
 
 Backend = Literal["gloo", "nccl"]
 
-#: How a run ended. ``stuck``: every rank waits for another, and nothing moves. ``not joined``: some rank did not join
-#: the group in time.
+#: How a run ended. ``stuck``: nothing moves any more, because the ranks wait for each other or one of them sleeps past
+#: the time limit. ``not joined``: some rank did not join the group in time.
 Ending = Literal["finished", "failed", "stuck", "timed out", "not joined"]
 
 #: The fields of a :class:`rankzero.events.Event`, in order.

@@ -54,7 +54,7 @@ QUESTIONS = (
                     Slip("That still launches the kernels one by one: a graph has one launch.", value=2500 * us),
                     Slip("The graph is launched once, not once for each kernel.", value=6000 * us),
                     Slip("The kernels still run: the graph saves their launches alone.", value=10 * us),
-                    Slip("Give three digits: 1.00 ms leaves out the launch of the graph.", value=1000 * us),
+                    Slip("Give three digits: without the launch of the graph it is a little less.", value=1000 * us),
                 ),
             ),
         ),
@@ -73,7 +73,7 @@ QUESTIONS = (
         slips=(
             Slip("That adds launches and kernels, which overlap.", value=3.5),
             Slip(
-                "Give three digits: 2.50 leaves out the launch of the graph.",
+                "Give three digits: without the launch of the graph it is a little more.",
                 value=lambda: eager(500, 2 * us, 5 * us) / 1e-3,
             ),
         ),
