@@ -58,6 +58,13 @@ while True:
         os.close(descriptor)
 """
 
+#: The walls behind which programs of many ranks are judged, for a fixture's ``params``. ``make proof`` adds those of a
+#: sandbox: one process forks the children that have none, and another runs the rest beside it.
+WALLS = (
+    "none",
+    pytest.param("best", marks=[pytest.mark.proof(part="systems"), pytest.mark.xdist_group("in a sandbox")]),
+)
+
 
 class Forked:
     """A child, with what the grader asks of a ``subprocess.Popen``."""

@@ -19,6 +19,7 @@ from autograder.running.transport import Child
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
+from tests.autograder import nursery
 
 #: The tests share children, so one process runs them; those of systems are forked from the same process.
 pytestmark = pytest.mark.xdist_group("systems")
@@ -280,7 +281,7 @@ def case(ranks: int) -> Case:
     return Case(tuple((Tensor.of([rank + 1.0, 2.0 * rank]),) for rank in range(ranks)))
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runner(request, forked):
     with Runner(
         Submission("s", (Unit("s.py", SOURCE),)), Processes(Sandbox.measure(request.param)), Limits(world=200.0)

@@ -20,6 +20,7 @@ from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
+from tests.autograder import nursery
 
 SYSTEMS = {system.id: system for system in bank.systems()}
 RLHF, SERVER = SYSTEMS["14-rlhf"], SYSTEMS["11-server"]
@@ -222,7 +223,7 @@ return weights
 }
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=PROOF)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runners(request, forked) -> Iterator[dict[str, Runner]]:
     """A runner for each system, whose submission has each program as a module."""
     sandbox = Processes(Sandbox.measure(request.param))

@@ -19,7 +19,7 @@ from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
-from tests.autograder import another_loop
+from tests.autograder import another_loop, nursery
 from tools.common import ROOT
 
 RLHF = next(system for system in bank.systems() if system.id == "14-rlhf")
@@ -81,7 +81,7 @@ def named(slip: Slip) -> str:
     return f"loop_{RLHF.item.slips.index(slip)}"
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission; without a sandbox its ranks are forked."""
     sources = {named(slip): RLHF.item.source_of(slip) for slip in RLHF.item.slips}

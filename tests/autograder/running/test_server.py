@@ -30,7 +30,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.server.pool import Pool
 from solutions.ch11 import engine, small_device
-from tests.autograder import another_server, server_of_parts
+from tests.autograder import another_server, nursery, server_of_parts
 
 _, SERVER, *_ = bank.systems()
 KEY = b"sesame"
@@ -328,7 +328,7 @@ NO_ENGINES = {
 }
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
     programs = {"engine": source("solutions"), "stub": source("labs"), **NO_ENGINES}

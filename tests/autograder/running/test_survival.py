@@ -32,7 +32,7 @@ from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
-from tests.autograder import another_survivor
+from tests.autograder import another_survivor, nursery
 
 *_, SURVIVE = bank.systems()
 KEY = b"sesame"
@@ -268,7 +268,7 @@ def sandboxed() -> dict[str, str]:
     return {**right, "stub": source("labs"), "apart": apart, **NO_RUNS}
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission."""
     limits = replace(systems.limits(SURVIVE), tensors=600.0)

@@ -19,7 +19,7 @@ from autograder.running.process import Processes
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
-from tests.autograder import another_trainer
+from tests.autograder import another_trainer, nursery
 
 TRAINER, *_ = bank.systems()
 KEY = b"sesame"
@@ -55,7 +55,7 @@ def named(slip: Slip) -> str:
     return f"trainer_{TRAINER.item.slips.index(slip)}"
 
 
-@pytest.fixture(scope="module", params=["none", pytest.param("best", marks=SYSTEMS)])
+@pytest.fixture(scope="module", params=nursery.WALLS)
 def runner(request, forked) -> Iterator[Runner]:
     """One runner for all programs, each a module of one submission; without a sandbox its ranks are forked."""
     sources = {named(slip): TRAINER.item.source_of(slip) for slip in TRAINER.item.slips}
