@@ -21,7 +21,7 @@ from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
 from tests.autograder import nursery
 
-#: The tests share children, so one process runs them; those of systems are forked from the same process.
+#: The tests share children, so one process runs those without walls, as those of systems; ``WALLS`` names the other.
 pytestmark = pytest.mark.xdist_group("systems")
 SYSTEMS = pytest.mark.proof(part="systems")
 
