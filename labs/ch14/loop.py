@@ -36,7 +36,7 @@ def align(job: Any) -> dict[str, Tensor]:
     each token's advantage is multiplied by ``min(p_version_i / p_writer, cap)``, without gradient.
 
     *Ahead*: with a lag of 1, the writers write batch i + 1 while rank 0 learns from batch i. Send weights to all
-    writers at once, and none that nobody writes with.
+    writers at once, by a broadcast, and none that nobody writes with.
 
     *At their own speed* (a bonus): with ``plan.bound``, each batch is written by one writer, whichever is free, and
     some take long. Batch i is begun with version v, the newest, if ``i - v <= bound``, and no writer waits while it may

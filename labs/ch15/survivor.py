@@ -35,6 +35,7 @@ def run_job(job: Any, disk: Any) -> None:
             ``step-09``); ``read(name)``; ``write(name, data)``, which a kill cuts off
             anywhere, and a crash of the machine too, until ``sync(name)`` has returned; ``rename(name, to)``, which
             replaces ``to`` as a whole and for good; and ``remove(name)``. A checkpoint is one file with any name. Keep
-            ``job.keep`` whole ones and at most one that is being written.
+            ``job.keep`` whole ones and at most one that is being written. A file that was saved whole may be read with
+            wrong bytes: then the newest one before it counts.
     """
     raise NotImplementedError("cap-survive: not written yet")
