@@ -41,7 +41,7 @@ format: ready ## ruff: fix and format what it can
 types: ready ## pyrefly on the public packages
 	@$(RUN) -m pyrefly check
 
-stubs: ready ## generate labs/ from solutions/, cells and summaries of the notebooks, and the titles of sections
+stubs: ready ## generate labs/ from solutions/, cells and summaries of the notebooks, and the titles of sections: over what was filled in
 	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections && $(RUN) -m tools.takeaways
 
 serve: book ## build the book and serve it on this machine, with live explorers
@@ -62,8 +62,8 @@ bench: ready .stamps/vendor ## measure everything and write RESULTS.md, or ONLY=
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py
 
-mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not catch (MESSAGES=1: what the report says of each)
-	@$(RUN) -m tools.mutants $(if $(MESSAGES),--messages) $(ITEM)
+mutants: ready ## ITEM=05-zero-memory, or every item of plain calls (WORLDS=1: the others): small changes to a reference that its cases do not catch (MESSAGES=1: what the report says of each)
+	@$(RUN) -m tools.mutants $(if $(MESSAGES),--messages) $(if $(WORLDS),--worlds) $(ITEM)
 
 luck: ready ## ITEM=05-zero-memory, or every item: right programs in other formulations, graded with 200 keys
 	@$(RUN) -m tools.luck $(if $(ITEM),--only $(ITEM))

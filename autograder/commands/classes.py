@@ -65,7 +65,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_grade(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="a class as Gradescope, Canvas or Moodle exports it")
+    parser.add_argument("folder", metavar="DIR", help="a platform's download, or a folder with each learner's work")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="answers, results, pages and class.csv")
     add_sandbox_option(parser, "required")
     parser.add_argument("--workers", type=int, metavar="N", help="submissions at the same time; default: usable cores")

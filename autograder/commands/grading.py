@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("grade", help="grade one submission")
-    parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
+    parser.add_argument(
+        "submission", help="a .py file, a notebook, a folder, a .zip, or what the page Your course saves"
+    )
     parser.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
     add_sandbox_option(parser)
     add_exam_options(parser)

@@ -53,7 +53,9 @@ def _add_vectors(parser: argparse.ArgumentParser) -> None:
     name.set_defaults(command=_hash)
     replay = actions.add_parser("replay", help="grade a submission with only frozen vectors")
     replay.add_argument("vectors", help="the file that freeze wrote")
-    replay.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
+    replay.add_argument(
+        "submission", help="a .py file, a notebook, a folder, a .zip, or what the page Your course saves"
+    )
     replay.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
     add_sandbox_option(replay)
     replay.set_defaults(command=_replay)

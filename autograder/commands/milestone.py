@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("milestone", help="run a submission's own training loop, and measure the result")
-    parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
-    parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
+    parser = commands.add_parser("milestone", help="grade a milestone, by what it learns or level by level")
+    parser.add_argument(
+        "submission", help="a .py file, a notebook, a folder, a .zip, or what the page Your course saves"
+    )
+    parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="as 07-trainer; default: %(default)s")
     parser.add_argument("--level", type=int, metavar="N", help="of a milestone with levels: this one alone, from 1")
     parser.add_argument("--key", metavar="FILE", help="secret key from which each try is drawn (- for standard input)")
     add_sandbox_option(parser)
