@@ -52,8 +52,8 @@ CORRECTIONS: tuple[Correction, ...] = (
         "Twenty tokens per parameter is a fit, far from where it is used",
         "Twenty tokens per parameter is a law.",
         f"It was fitted to runs of {typed(FITTED_FLOP[0])} to {typed(FITTED_FLOP[1])} FLOP and leaves out the cost of "
-        "serving. At Chinchilla's budget of 5.76e23 FLOP the parametric fit as first published gives "
-        f"{_FIRST.value:.1f}, and the same runs, fitted again by others, {_AGAIN.value:.1f}. A small model that "
+        "serving. At Chinchilla's budget of 5.76e23 FLOP the parametric fit, rounded as in the paper, gives "
+        f"{_FIRST.value:.1f}, and points of its figure, fitted again by others, {_AGAIN.value:.1f}. A small model that "
         f"serves many is trained far beyond it: Llama 3 8B saw {LLAMA3_8B.tokens_per_parameter:,.0f} tokens per "
         "parameter.",
         (_FIRST, _AGAIN),

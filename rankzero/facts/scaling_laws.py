@@ -93,6 +93,16 @@ class LossFit:
 
 #: The original fit, rounded as in the paper.
 HOFFMANN = LossFit("Hoffmann et al. (2022)", 1.69, 406.4, 0.34, 410.7, 0.28, f"{_HOFFMANN}, equation 10")
+#: The same before rounding, which matters where a fit is used far from its runs.
+HOFFMANN_UNROUNDED = LossFit(
+    "Hoffmann et al. (2022), unrounded",
+    1.69337368,
+    406.401018,
+    0.33917084,
+    410.722827,
+    0.2849083,
+    f"the TeX source of {_HOFFMANN}, as quoted by Besiroglu et al. (2024), arXiv:2404.10102, version 2",
+)
 #: A new fit to the same runs, read off the original paper's figure.
 BESIROGLU = LossFit(
     "Besiroglu et al. (2024)",

@@ -39,11 +39,12 @@ QUESTIONS = (
         ),
         correct=0,
         derivation="The paper estimates the ratio in three ways. Extrapolated to $5.76 \\cdot 10^{23}$ FLOP, two "
-        "of them give about 20; the third, a parametric loss, was fitted too coarsely, and the same data refitted "
-        "agree with the others. All are fits to runs of one family, of at most $3 \\cdot 10^{21}$ FLOP, and they ask "
-        "for the lowest training cost alone, not for the cost of serving.",
+        "of them give about 20. The third, a parametric loss, was fitted by a search that stopped too early, and was "
+        "rounded in print; a refit to points read off the same figure agrees with the others. All are fits to runs of "
+        "one family, of at most $3 \\cdot 10^{21}$ FLOP, and they ask for the lowest training cost alone, not for the "
+        "cost of serving.",
         slips={
-            1: "That is the fit as first published: its refit to the same data gives 18.4.",
+            1: "That is the fit with its numbers as rounded in print: a refit to points of the same figure gives 18.4.",
             2: "A refit that agrees proves no law: other budgets, data and architectures have other optima.",
             3: "Both describe the same data, and one describes it badly.",
         },

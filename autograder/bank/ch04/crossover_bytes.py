@@ -49,7 +49,7 @@ EXERCISE = Build(
             edit=("if ranks == 1:\n        return 0.0", "return 256 * 1024.0 if ranks > 3 else 0.0"),
         ),
         Slip(
-            "The ring's bytes were counted for one step: it moves S/N in each of N-1 steps.",
+            "The ring's bytes were counted for one step of each phase: it moves S/N in each of 2(N-1) steps.",
             edits=(
                 (
                     "return ranks * more_steps * latency * bandwidth",

@@ -175,6 +175,6 @@ QUESTIONS = (
             ),
         ),
         derivation="16 bytes per parameter; ZeRO divides 12 of them, then 14, then all, by the number of GPUs. Take "
-        "the first stage below 80 GB. What does not fit at stage 3 does not fit on the same GPUs in any other way.",
+        "the first stage below 80 GB. What does not fit at stage 3 does not fit on the same GPUs in any other layout.",
     ),
 )

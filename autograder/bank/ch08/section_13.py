@@ -70,8 +70,8 @@ QUESTIONS = (
         kind="derive",
         title="The ridge without a cache",
         section="8.13",
-        ask="batch",
-        unit="sequences",
+        ask="pass",
+        unit="tokens",
         answer=_ridge,
         tolerance=0.01,
         slips=(
@@ -81,7 +81,7 @@ QUESTIONS = (
                 value=lambda: _ridge() / 2,
             ),
         ),
-        derivation="$2 N B / F = W / BW$ with $W = 2 N$: $B = F / BW$.",
+        derivation="$2 N n / F = W / BW$ with $W = 2 N$: $n = F / BW$.",
         bonus=True,
     ),
 )

@@ -73,7 +73,13 @@ EXERCISE = Build(
         Case((Tensor.of([0.0] * 3 + [0.5, -0.3, 0.1], shape=(2, 3)), 8)),
     ),
     groups=(
-        Group("vectors", _any_shape, 7, "Each vector has a scale of its own: its largest magnitude.", _shapes),
+        Group(
+            "vectors",
+            _any_shape,
+            7,
+            "Each vector has a scale of its own: its largest magnitude over 2**(bits - 1) - 1.",
+            _shapes,
+        ),
         listed("zeros", _zeros, "A vector of zeros has the scale 1."),
         Group("ties", _tie, 3, "A quotient halfway between two integers is rounded to the even one."),
     ),

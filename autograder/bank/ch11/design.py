@@ -75,7 +75,9 @@ QUESTIONS = (
         derivation=(
             "With eight drafts a round has $9 \\cdot 128$ positions by day, and about 260 of them can be multiplied "
             "while the weights are read. At night it has 18: the target's pass takes as long as a plain one, and only "
-            "the drafting costs. The caches are read once in a round, however many positions it has."
+            "the drafting costs. The caches are read once in a round, however many positions it has. Drafting takes "
+            "longer by day, too: the head makes each draft of all answers in one pass, which takes it more than three "
+            "times as long for 128 as for two."
         ),
         slips={
             1: "Whether a draft is accepted depends on its own answer alone; the others in the pass do not matter.",

@@ -21,7 +21,7 @@ QUESTIONS = (
         slips={
             1: "Brackets nested without bound must be counted, and an automaton counts no further than its states.",
             2: "A list of at most three numbers has a bound: write out the four lengths.",
-            3: "An address may be long, but nothing in it must be counted: a loop does.",
+            3: "Such an address may be long, but nothing in it must be counted: a loop does.",
         },
         derivation="A finite automaton remembers one of finitely many states. What is bounded can be written out, "
         "what repeats is a loop. To match closing brackets with opening ones it would have to remember their number: "

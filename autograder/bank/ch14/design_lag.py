@@ -16,7 +16,7 @@ ENOUGH = 1.0
 
 
 def lagging(bound: int, correction: int) -> Simulated:
-    """What 60 updates come to whose answers are all as old as the bound allows."""
+    """What 60 updates come to whose answers are all as many versions old as the bound says."""
     plan = jobs.Plan(WRITERS if bound else 0, bound, jobs.PAIRS, jobs.SLICES)
     hours = UPDATES * jobs.simulated(plan).seconds / hour
     ends = runs.ends(bound, runs.CORRECTIONS[correction])

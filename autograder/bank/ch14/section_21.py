@@ -63,7 +63,7 @@ QUESTIONS = (
                 tolerance=0.005,
                 slips=(
                     Slip("That holds without a tail; here training need not wait for the longest response.", value=1),
-                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+                    Slip("Overlap is not free: each pool has a part of the GPUs, so its phase takes longer.", value=2),
                     Slip("That is the speed-up without a barrier.", value=lambda: _speed_up(barrier=False)),
                 ),
             ),
@@ -74,7 +74,7 @@ QUESTIONS = (
                 tolerance=0.005,
                 slips=(
                     Slip("Without a barrier an iteration may be shorter than the longest response.", value=1.35),
-                    Slip("Overlapping two phases of equal length would double the speed; these are not.", value=2),
+                    Slip("Overlap is not free: each pool has a part of the GPUs, so its phase takes longer.", value=2),
                 ),
             ),
         ),

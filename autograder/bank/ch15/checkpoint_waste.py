@@ -66,7 +66,7 @@ EXERCISE = Build(
             "many failures",
             _hopeless,
             6,
-            "Where failures come faster than checkpoints, the waste is nearly 1.",
+            "Where failures come faster than checkpoints or restarts can end, the waste is nearly 1.",
             _beyond_floats,
         ),
         Group("free checkpoints", _free_checkpoint, 2, "A checkpoint may cost nothing; work is still done again."),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from experiments.ch01.token_budgets import best_split, fitted_loss, loss_along_budget
-from rankzero.facts.scaling_laws import BESIROGLU, FITS, HOFFMANN
+from rankzero.facts.scaling_laws import BESIROGLU, FITS, HOFFMANN, HOFFMANN_UNROUNDED
 from solutions.ch01.scale import compute_optimal
 
 fits = st.sampled_from(FITS)
@@ -44,6 +44,13 @@ def test_the_refit_is_near_twenty_tokens_for_a_parameter():
 def test_the_first_fit_asks_for_many_more():
     parameters, tokens = best_split(HOFFMANN, 5.76e23)
     assert tokens / parameters == pytest.approx(92.6, abs=0.1)
+
+
+def test_more_than_half_of_that_is_rounding():
+    """Worked out: G (C / 6)**0.45652 with G = (alpha A / (beta B))**(1 / (alpha + beta)) are 4.036e10 parameters."""
+    parameters, tokens = best_split(HOFFMANN_UNROUNDED, 5.76e23)
+    assert (parameters, tokens) == pytest.approx((4.0361e10, 2.37854e12), rel=1e-4)
+    assert tokens / parameters == pytest.approx(58.93, abs=0.01)
 
 
 @given(fits, budgets)

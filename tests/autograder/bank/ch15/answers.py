@@ -11,7 +11,7 @@ ANSWERS = {
     "cap-params": (405_853_388_800,),
     "cap-gqa-layer": (3_187_703_808,),
     "cap-attention-share": (4.19, 67.0),
-    "cap-long-context": (3.09,),
+    "cap-long-context": (2.94,),
     "cap-chinchilla": (563, 11.25),
     "cap-gpt3-ratio": (1.718, 29.0, 38.44),
     "cap-hfu": (53.9,),
